@@ -103,8 +103,8 @@ async def test_a_model_is_asked_and_its_bill_is_kept(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("settings", "word"),
     [
-        (Settings(embedder="word2vec:x"), "`word2vec:x` is no embedder"),
-        (Settings(embedder="onnx:"), "`onnx:` is no embedder"),
+        (Settings(embedder="word2vec:x"), "`word2vec:x` is not an embedder"),
+        (Settings(embedder="onnx:"), "`onnx:` is not an embedder"),
         (Settings(embedder="openai:ada"), "no server is named"),
         (Settings(model="gpt"), "no server is named"),
         (Settings(model="gpt", model_endpoint="nonsense"), "plain http or https URL"),

@@ -105,8 +105,8 @@ def test_a_preset_warns_of_terms_that_nobody_read_and_of_a_better_channel(tmp_pa
         crawled = crawl_for(tmp_path, site, stand_in, registers=False)
     assert preset.channel is Channel.CONTEXT7
     assert crawled.ear.warnings == [
-        "the terms of provider openai have not been reviewed here",
-        "provider openai is served by Context7 first; this crawl is a fallback",
+        "the terms of provider openai have not been reviewed",
+        "Context7 has the documents of provider openai; this crawl is a fallback",
     ]
 
 

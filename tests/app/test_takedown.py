@@ -233,7 +233,7 @@ async def test_a_registration_stays_as_long_as_a_takedown_may_need_it(tmp_path: 
     with Site(ROUTES) as site:
         async with home_in(tmp_path, Ear()) as home:
             await collect(home, site)
-            with pytest.raises(ConfigError, match="2 jobs were started for provider `example`"):
+            with pytest.raises(ConfigError, match="provider `example` has 2 jobs"):
                 await providers.remove(home.world, "example")
             for job in await providers.jobs_of(home.world, "example"):
                 await home.world.store.jobs.delete(job.id)

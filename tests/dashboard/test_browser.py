@@ -93,7 +93,7 @@ def test_urls_are_filtered_and_one_is_explained(somebody: Visitor, server: Serve
     rows = page.locator("table.urls tbody tr")
     expect(rows).to_have_count(1)
     rows.get_by_role("link", name="Why?").click()
-    expect(page.locator(".why .lead")).to_have_text("Not fetched: it is not allowed")
+    expect(page.locator(".why .lead")).to_have_text("Not fetched: not allowed")
     expect(page.locator(".why")).to_contain_text("Disallow: /internal/")
     page.get_by_role("link", name="Close").click()
     expect(page.locator(".why")).to_have_count(0)

@@ -195,7 +195,7 @@ def test_jobs_are_listed_and_shown(crawled: Crawled) -> None:
     assert "limits.max_depth" in crawled.ask("jobs", "show")
     over = run("jobs", "pause", "latest", "-o", str(crawled.folder))
     assert (over.returncode, over.stdout) == (2, "")
-    assert "only an unfinished job has a pause" in over.stderr
+    assert "only an unfinished job can pause" in over.stderr
 
 
 @pytest.mark.slow
@@ -234,7 +234,7 @@ def test_clean_says_what_would_go_and_lets_it_go(tmp_path: Path) -> None:
         assert run("crawl", site.url("/"), *folder, *HERE, *kept).returncode == 0
     (would,) = json.loads(run("clean", *folder, "--dry-run", "--json").stdout)
     assert (would["what"], would["urls"], would["pages"]) == ("urls", 3, 3)
-    assert "nothing was removed" in run("clean", *folder, "--dry-run").stderr
+    assert "nothing was deleted" in run("clean", *folder, "--dry-run").stderr
     assert json.loads(run("clean", *folder, "--json").stdout) == {
         "urls_of": [would["job"]],
         "jobs": [],

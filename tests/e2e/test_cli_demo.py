@@ -68,4 +68,4 @@ def test_the_doctor_names_what_is_wrong(tmp_path: Path) -> None:
     assert "✗ space: " in told.stdout
     assert "✗ store: the store" in told.stdout
     assert "✓ sample crawl" in told.stdout
-    assert told.stderr == "error: not in order: space, store\n"
+    assert told.stderr == "error: something is wrong: space, store\n"

@@ -33,11 +33,11 @@ HERE = ("--allow-private", "--delay", "0", "-q")
         (["scrape", "javascript:alert(1)"], "is not a URL that can be crawled"),
         (
             ["crawl", "http://a.test/", "--set", "extract.content=div[["],
-            "error: `extract.content`: `div[[` is no CSS selector",
+            "error: `extract.content`: `div[[` is not a CSS selector",
         ),
         (
             ["scrape", "http://a.test/", "--set", "extract.remove=p,=="],
-            "error: `extract.remove`: `==` is no CSS selector",
+            "error: `extract.remove`: `==` is not a CSS selector",
         ),
     ],
 )
@@ -172,7 +172,7 @@ def test_ctrl_c_ends_with_130_and_no_traceback(tmp_path: Path, command: str) -> 
     )
     if command == "crawl":
         told = run("status", cwd=tmp_path).stdout
-        assert "(interrupted); nobody is working on it: go on with --resume" in told
+        assert "(interrupted); no process works on it: continue with --resume" in told
         assert not json.loads(run("status", "--json", cwd=tmp_path).stdout)["is_running"]
 
 

@@ -31,7 +31,7 @@ def test_documentation_is_found_and_not_kept(tmp_path: Path) -> None:
         plain = ("--set", "url.force_https=false")
         ended = run("crawl", seed, *folder, "--profile", "docs", *rules, *plain)
         assert ended.returncode == 0, ended.stderr
-        assert "whole texts wait for 24 h to be indexed" in ended.stderr
+        assert "erases the whole texts after 24 h" in ended.stderr
         scraped = run("scrape", seed, "--profile", "docs", "--allow-private", *plain)
         assert "seventeen brass keys" in scraped.stdout  # nothing is left behind
     assert run("enrich", "--once", *folder).returncode == 0

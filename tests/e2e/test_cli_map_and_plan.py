@@ -133,8 +133,8 @@ def test_plan_in_words(site: Site) -> None:
     told = run("plan", site.url("/"), *QUICK)
     assert told.returncode == 0, told.stderr
     assert "5 pages" in told.stdout
-    assert "left out by robots.txt" in told.stdout
-    assert "left out by rules" in told.stdout
+    assert "excluded by robots.txt" in told.stdout
+    assert "excluded by rules" in told.stdout
 
 
 def test_nobody_there() -> None:
@@ -157,4 +157,4 @@ def test_lists_that_were_left_unread_are_told() -> None:
     with Site({"/": page(), "/sitemap.xml": index}, otherwise=empty) as site:
         told = run("map", site.url("/"), *QUICK)
     assert told.returncode == 0, told.stderr
-    assert f"more lists were left unread; a look reads {MAX_LISTS}" in told.stderr
+    assert f"more lists were not read; a survey reads {MAX_LISTS}" in told.stderr

@@ -39,9 +39,9 @@ def test_a_list_is_read_and_domains_are_found_in_it(tmp_path: Path, packed: bool
 @pytest.mark.parametrize(
     ("content", "told"),
     [
-        (b"", "names no domain"),
-        (b"rank,domain\n", "names no domain"),
-        (b"1,a.test\nnonsense\n", "line 2: `nonsense` is no rank"),
+        (b"", "has no domain"),
+        (b"rank,domain\n", "has no domain"),
+        (b"1,a.test\nnonsense\n", "line 2: `nonsense` is not a rank"),
         (b"1,a.test\n2," + b"b" * 400, "more than 300 bytes"),
         (b"\x1f\x8bnot gzip at all", "cannot be read"),
         (gzip.compress(b"1,a.test\n" * 999)[:-9], "cannot be read"),

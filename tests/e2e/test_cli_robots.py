@@ -168,4 +168,4 @@ def test_errors_are_one_line_with_a_hint(
 
 def test_an_agent_without_a_name(file: str) -> None:
     told = run("robots", "a.test", "--file", file, "--as", " ")
-    assert (told.returncode, "names no agent" in told.stderr) == (2, True)
+    assert (told.returncode, "is not an agent" in told.stderr) == (2, True)

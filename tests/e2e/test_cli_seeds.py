@@ -116,12 +116,12 @@ def test_whoever_finds_no_raw_file_is_told_where_they_lie(
     geomi_seeds: Command, here: Command, dataset: Path
 ) -> None:
     done = geomi_seeds("orchestrate", str(dataset), "--country", "kr")
-    assert done.out == "0 of 0 raw files sent, 0 skipped\n"
+    assert done.out == "0 of 0 raw files queued, 0 skipped\n"
     assert "raw/country=CC/category=NAME/date=YYYY-MM-DD/raw_0001.json" in done.err
     checked = here("validate", str(dataset / "raw"))
     assert "raw/country=CC/category=NAME/date=YYYY-MM-DD/raw_0001.json" in checked.err
     told = geomi_seeds("status", str(dataset))
-    assert "hint: nothing was sent yet: geomi seeds run" in told.err
+    assert "hint: no raw file was queued yet: run geomi seeds run" in told.err
     assert geomi_seeds("status", str(dataset), "--country", "kr").err == ""
 
 
@@ -133,8 +133,8 @@ def test_a_dataset_that_cannot_be_read_is_told_on_a_terminal_as_elsewhere(
     monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
     done = geomi_seeds("run", str(dataset))
     assert done.code == 4
-    assert "error: `raw/` leads to elsewhere than" in done.err
-    assert "hint: replace the link by what it leads to" in done.err
+    assert "error: `raw/` leads out of" in done.err
+    assert "hint: replace the link by its target" in done.err
     assert "fault of geomi" not in done.err
 
 
@@ -155,7 +155,7 @@ def test_a_run_ends_when_nothing_is_left_and_the_next_asks_nobody(
         assert (dataset / f"prod/{FOLDER}/{domain}/domain_metadata.json.success").is_file()
     asked = len(web.site.log)
     again = geomi_seeds("run", str(dataset), "--date", "2026-01-28")
-    assert again.code == 0 and "0 of 1 raw files sent, 1 skipped" in again.err
+    assert again.code == 0 and "0 of 1 raw files queued, 1 skipped" in again.err
     assert len(web.site.log) == asked
     forced = geomi_seeds("run", str(dataset), "--force", "-q")
     assert forced == Said(0, "", "")
@@ -214,7 +214,7 @@ def test_what_fails_is_a_dead_letter_and_has_its_exit_code(
     assert re.search(took, told, re.M), told
     broken.write_text("[]")
     back = geomi_seeds("dlq", "retry", str(dataset), letter["id"])
-    assert "1 dead letters wait again" in back.err
+    assert "1 dead letters are back in their queues" in back.err
     assert geomi_seeds("run", str(dataset), *quick).code == 0
     assert geomi_seeds("dlq", "drop", str(dataset), "--all", "--json").json == {"dropped": 0}
 
@@ -257,7 +257,7 @@ def test_a_file_that_cannot_be_sent_is_told_and_the_others_are(
         "data": {"files_found": 3, "sent": 2, "skipped": 0},
     }
     assert f"Queue send failed: raw/{FOLDER}/raw_0002.json" in sent.err
-    assert "1 raw files could not be sent" in sent.err
+    assert "1 raw files could not be queued" in sent.err
 
 
 @pytest.mark.slow
@@ -339,10 +339,10 @@ def test_ctrl_c_finishes_what_is_in_hand_and_the_next_run_goes_on(
                 assert asked.wait(30)
                 os.kill(process.pid, signal.SIGINT)
                 assert process.stderr is not None
-                assert process.stderr.readline().startswith("finishing what is in hand")
+                assert process.stderr.readline().startswith("finishing the current work")
                 gate.set()
                 assert process.wait(timeout=30) == 130
-                assert "the same command goes on" in process.stderr.read()
+                assert "the same command continues" in process.stderr.read()
             finally:
                 process.kill()
         done = list((dataset / f"prod/{FOLDER}").glob("*/domain_metadata.json.success"))
@@ -370,10 +370,10 @@ def test_a_second_ctrl_c_stops_a_run_whose_bucket_does_not_answer(web: Web, tmp_
                 with connection:
                     os.kill(process.pid, signal.SIGINT)
                     assert process.stderr is not None
-                    assert process.stderr.readline().startswith("finishing what is in hand")
+                    assert process.stderr.readline().startswith("finishing the current work")
                     os.kill(process.pid, signal.SIGINT)
                     assert process.wait(timeout=30) == 130
-                    assert "the same command goes on" in process.stderr.read()
+                    assert "the same command continues" in process.stderr.read()
             finally:
                 process.kill()
 
@@ -505,8 +505,8 @@ def test_the_how_to_works_as_it_is_written(web: Web, tmp_path: Path) -> None:
         (("run", "ftp://example.org/x"), 2, "ftp://example.org/x"),
         (("run", ".", "--country", "Singapore"), 2, "Singapore"),
         (("status", ".", "--date", "2026-02-30"), 2, "2026-02-30"),
-        (("status", "."), 4, "holds no geomi data"),
-        (("dlq", "retry", "."), 2, "which dead letters?"),
+        (("status", "."), 4, "has no geomi data"),
+        (("dlq", "retry", "."), 2, "no dead letter is named"),
         (("dlq", "drop", ".", "01K", "--all"), 2, "both given"),
         (("dlq", "show", "."), 2, "Missing argument"),
         (("run", ".", "--set", "seeds.domain_batch=0"), 2, "seeds.domain_batch"),

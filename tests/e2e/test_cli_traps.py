@@ -97,7 +97,7 @@ def test_a_host_that_nobody_asked_is_noted(crawl: Crawl) -> None:
     """A decision about it is kept all the same."""
     where = ("-o", str(crawl.folder))
     told = run("traps", "allow", "a.test", PATTERN, *where)
-    assert told.stderr.splitlines()[0] == "note: no request to `a.test` is in the log here"
+    assert told.stderr.splitlines()[0] == "note: no request to `a.test` is in the log of this store"
     assert "note:" not in run("traps", "allow", "127.0.0.1", PATTERN, *where).stderr
     crawl.ask("reset", "a.test")
     crawl.ask("reset", "127.0.0.1")
@@ -125,8 +125,11 @@ def test_the_host_of_a_provider_that_forbids_it_is_listed_with_its_remedy(crawl:
         (("allow", "a.test", "/x"), "`/x` is neither a pattern nor a rule"),
         (("allow", "a.test", "calendar"), "patterns begin with one of calendar, dated, "),
         (("allow", "a.test", "trap.foo"), "rules are trap.calendar, trap.deep_path, "),
-        (("reset", "a.test"), "nothing was decided about `a.test`"),
-        (("reset", "a.test", "calendar:/x"), "nothing was decided about `calendar:/x` of `a.test`"),
+        (("reset", "a.test"), "there is no decision about `a.test`"),
+        (
+            ("reset", "a.test", "calendar:/x"),
+            "there is no decision about `calendar:/x` of `a.test`",
+        ),
         (("allow", "a.test", "--note", "x" * 2001), "the note has more than 2000 characters"),
     ],
 )

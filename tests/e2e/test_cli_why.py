@@ -69,8 +69,8 @@ def _crawl(site: Site, folder: Path, *more: str) -> int:
     ("path", "answer", "rule", "detail"),
     [
         ("/a", "fetched and kept", "outcome.ok", "HTTP 200"),
-        ("/missing", "fetched without success", "outcome.gone", "HTTP 404"),
-        ("/secret/x", "not fetched: it is not allowed", "robots", "line 3: Disallow: /secret/"),
+        ("/missing", "fetched, but failed", "outcome.gone", "HTTP 404"),
+        ("/secret/x", "not fetched: not allowed", "robots", "line 3: Disallow: /secret/"),
         ("/private/y", "not fetched", "exclude", "/private/**"),
         ("/login", "not fetched", "block.login", "login"),
         ("/l/l/l/l", "not fetched", "trap.repeating_path", "/l"),
@@ -107,7 +107,7 @@ def test_the_hint_turns_the_answer_round(crawled: Crawled, tmp_path: Path, path:
 def test_people_see_the_chain_in_order(crawled: Crawled) -> None:
     told = run("why", crawled.url("/secret/x"), "-o", str(crawled.folder))
     first, *chain, decided, hint = told.stdout.splitlines()
-    assert first.endswith("/secret/x: not fetched: it is not allowed")
+    assert first.endswith("/secret/x: not fetched: not allowed")
     names = [line.split()[1] for line in chain]
     assert names == [
         "url_length", "blocked_host", "scope", "exclude", "block", "personal", "include",
@@ -122,7 +122,7 @@ def test_people_see_the_chain_in_order(crawled: Crawled) -> None:
 def test_a_url_of_no_crawl_and_a_job_of_no_store(crawled: Crawled, tmp_path: Path) -> None:
     nowhere = run("why", "http://a.test/", "-o", str(tmp_path))
     assert (nowhere.returncode, nowhere.stdout) == (4, "")
-    assert "holds no geomi data" in nowhere.stderr
+    assert "has no geomi data" in nowhere.stderr
     unknown = run("why", "http://a.test/", "-o", str(crawled.folder), "--job", "nonsense")
     assert unknown.returncode == 2
     assert "no job is called `nonsense`" in unknown.stderr

@@ -156,4 +156,4 @@ def _written(reply: Reply) -> tuple[bytes, ...]:
 def test_a_worker_needs_a_store_that_is_there(tmp_path: Path) -> None:
     told = run("worker", "-o", str(tmp_path / "nothing"))
     assert told.returncode == 4
-    assert "holds no geomi data" in told.stderr
+    assert "has no geomi data" in told.stderr

@@ -197,7 +197,7 @@ async def test_a_breach_is_shown_and_has_an_exit_code(tmp_path: Path) -> None:
     assert f"page {site} (job gone, worker w-1)" in told.stdout
     assert "1 breaches in 2 requests" in told.stdout
     assert "Not in the log: requests that a killed worker had in flight" in told.stdout
-    assert told.stderr.startswith("error: rules of politeness were broken 1 times")
+    assert told.stderr.startswith("error: requests broke rules of politeness 1 times")
 
 
 def _routes(ends_s: dict[int, float]) -> Mapping[str, Route]:

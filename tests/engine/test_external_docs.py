@@ -175,7 +175,7 @@ def test_what_context7_cannot_give_is_crawled(
     assert paths(scene.site.log) == ["/docs", "/docs/a"]
     assert sorted(record["title"] for record in read_records(tmp_path)) == ["a", "docs"]
     assert scene.ear.warnings[-1:] == [
-        "provider example is served by Context7 first; this crawl is a fallback"
+        "Context7 has the documents of provider example; this crawl is a fallback"
     ]
 
 
@@ -233,9 +233,9 @@ def test_without_a_source_it_is_the_crawl_as_ever(tmp_path: Path) -> None:
         assert ended.decision is not None
         assert (ended.decision.channel, ended.decision.why) == (
             Channel.CRAWL,
-            "GEOMI_CONTEXT7_URL names no source",
+            "GEOMI_CONTEXT7_URL is not set",
         )
-        with pytest.raises(ConfigError, match="no source of ready documents is named"):
+        with pytest.raises(ConfigError, match="no external source is configured"):
             librarian_of(replace(home, ready=None))
 
     scene = play(tmp_path, Stock({ACME: "Acme"}), work)
@@ -320,7 +320,7 @@ def test_whoever_does_not_know_the_source_does_not_serve_its_jobs(tmp_path: Path
         config = replace(plan.resolved.config, recrawl=soon)
         plan = replace(plan, resolved=replace(plan.resolved, config=config))
         job = (await run_provider(home, plan, lambda one: crawl(home, one))).report.job.id
-        with pytest.raises(ConfigError, match="their source is not named here"):
+        with pytest.raises(ConfigError, match="no external source is configured"):
             await recrawl(replace(home, ready=None), job, RecrawlRequest(), RunOptions())
         asked_before = scene.asked(CONTEXT)
         scene.stock.libraries[ACME] = "Acme, renewed"

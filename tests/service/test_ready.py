@@ -84,7 +84,7 @@ def test_a_source_that_is_away_is_told_of_and_asked_again(tmp_path: Path) -> Non
         stock.trouble = [busy()] * 5
         await providers.check_due_providers(ground.service)
         assert len(source.log) == 5
-        assert "could not be looked for: 5 errors in a row" in ear.warnings[-1]
+        assert "got no answer: 5 errors in a row" in ear.warnings[-1]
         await providers.check_due_providers(ground.service)
         assert ear.warnings[-1].startswith("Context7 has 1 of")
 

@@ -45,7 +45,7 @@ def read_bucket_url(text: str) -> BucketUrl:
     url = urlsplit(text)
     if "@" in url.netloc:
         raise ConfigError(
-            "the URL of a bucket has no place for credentials",
+            "the URL of a bucket must not have credentials",
             hint="set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY",
         )
     # Servers and clients make one slash of two: a place has one name.
@@ -58,7 +58,7 @@ def read_bucket_url(text: str) -> BucketUrl:
     options = parse_qs(url.query)
     for name in options:
         if name not in _OPTIONS:
-            raise ConfigError(f"`{name}` is no option of a bucket", hint=f"use {_OPTIONS}")
+            raise ConfigError(f"`{name}` is not an option of a bucket", hint=f"use {_OPTIONS}")
     return BucketUrl(
         url.netloc,
         prefix,
@@ -73,7 +73,7 @@ def _endpoint(text: str) -> str:
     url = urlsplit(text)
     if url.scheme not in ("http", "https") or not url.hostname or "@" in url.netloc:
         raise ConfigError(
-            "the endpoint of a bucket is a plain http or https URL",
+            "the endpoint of a bucket must be a plain http or https URL",
             hint="endpoint=https://s3.example.org",
         )
     return text

@@ -27,7 +27,7 @@ def read_endpoint(text: str, what: str, *, hint: str) -> str:
     """
     url = parse_url(text)
     if url is None or "@" in text:
-        raise ConfigError(f"{what} is a plain http or https URL", hint=hint)
+        raise ConfigError(f"{what} must be a plain http or https URL", hint=hint)
     return url.href.rstrip("/")
 
 
@@ -38,7 +38,7 @@ def json_headers(key: str) -> Headers:
     """
     if not (key.isascii() and key.isprintable()):
         raise ConfigError(
-            "a key holds a sign that no header can carry", hint="look for the end of a line in it"
+            "the key has a character that no header may have", hint="check the key for a line break"
         )
     bearer = (("authorization", f"Bearer {key}"),) if key else ()
     return (("accept", "application/json"), ("user-agent", f"geomi/{__version__}"), *bearer)
@@ -49,7 +49,7 @@ def read_json_object(body: bytes) -> dict[str, Any]:
     try:
         told = orjson.loads(body)
     except orjson.JSONDecodeError as error:
-        raise ValueError("something that is no JSON") from error
+        raise ValueError("an answer that is not JSON") from error
     if not isinstance(told, dict):
         raise ValueError(f"a JSON {type(told).__name__}, not an object")
     return told

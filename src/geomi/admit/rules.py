@@ -80,7 +80,7 @@ class Admission:
         name = area.login_name(url, sent_from) if self._minds_logins else ""
         if name == "" or any(pattern.matches(url) for pattern in self._includes):
             return ADMITTED
-        detail = f"the page wants its visitors to sign in: /{name}"
+        detail = f"the page redirects its visitors to a login: /{name}"
         return Verdict(False, "login", detail, _include_hint(url))
 
     def explain(
@@ -199,7 +199,7 @@ def _personal_check(includes: tuple[glob.UrlPattern, ...]) -> Check:
         name = area.personal_name(url)
         if name == "" or any(pattern.matches(url) for pattern in includes):
             return None
-        detail = f"people speak for themselves there: {name}"
+        detail = f"it is a personal area: {name}"
         return Verdict(False, f"personal.{name}", detail, _include_hint(url))
 
     return check

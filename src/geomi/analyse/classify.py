@@ -146,7 +146,9 @@ def find_claim(article: Article, reading: PageText) -> RuleFinding | None:
     """
     name = (pair(article, "Product.name", "ProductGroup.name") or "").lower()[:MAX_COMPARED_CHARS]
     if name and name in f"{reading.heading} {article.title}".lower():
-        return RuleFinding(PageType.PRODUCT, 0.9, "headed by the product of its structured data")
+        return RuleFinding(
+            PageType.PRODUCT, 0.9, "its heading is the product of its structured data"
+        )
     if claimed := _ARTICLES.intersection(article.types):
         return RuleFinding(PageType.ARTICLE, 0.85, f"its structured data says {min(claimed)}")
     return None

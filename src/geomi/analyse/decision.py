@@ -52,7 +52,7 @@ def decide(subject: AnalysisInput, findings: PageFindings, rules: AnalysisRules)
         *_by_worth(subject, findings, rules),
     )
     if not refusals:
-        return IndexDecision(True, IndexReason.ACCEPTED, "nothing speaks against it", ENGINE)
+        return IndexDecision(True, IndexReason.ACCEPTED, "no rule excludes it", ENGINE)
     reason, detail = refusals[0]
     return IndexDecision(False, reason, detail, ENGINE)
 
@@ -85,7 +85,7 @@ def _by_worth(
     wanted = set(map(str, rules.page_types))
     if kind is not None and wanted and kind.page_type not in wanted:
         listed = ", ".join(rules.page_types)
-        yield IndexReason.PAGE_TYPE, f"{kind.page_type}; wanted are {listed}"
+        yield IndexReason.PAGE_TYPE, f"{kind.page_type}; the job wants {listed}"
     if quality is not None and quality.overall < rules.quality_threshold:
         detail = f"{quality.overall} of 10; analysis.quality_threshold is {rules.quality_threshold}"
         yield IndexReason.QUALITY, detail

@@ -294,13 +294,13 @@ def _pair(told: object) -> tuple[str, str]:
 
 def _flag(told: object) -> Flag:
     if not isinstance(told, str) or told not in set(Flag):
-        raise ValueError(f"`{told}` is no flag; flags are {', '.join(Flag)}")
+        raise ValueError(f"`{told}` is not a flag; flags are {', '.join(Flag)}")
     return Flag(told)
 
 
 def _plain(told: object) -> str:
     if not isinstance(told, str):
-        raise ValueError(f"a text is wanted, not {type(told).__name__}")
+        raise ValueError(f"the answer must be text, not {type(told).__name__}")
     return _cut(told, MAX_TEXT_CHARS)
 
 
@@ -313,7 +313,7 @@ def _answered_object(told: object, name: str) -> Mapping[str, object]:
 def _text(answer: Mapping[str, object], name: str, most: int = MAX_TEXT_CHARS) -> str:
     value = answer.get(name)
     if not isinstance(value, str):
-        raise ValueError(f"`{name}` is missing or no text")
+        raise ValueError(f"`{name}` is missing or not text")
     return _cut(value, most)
 
 
@@ -331,7 +331,7 @@ def _maybe(answer: Mapping[str, object], name: str, most: int = MAX_TEXT_CHARS) 
 def _number(answer: Mapping[str, object], name: str, most: float) -> float:
     value = answer.get(name)
     if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= most:
-        raise ValueError(f"`{name}` is no number from 0 to {most:g}")
+        raise ValueError(f"`{name}` is not a number from 0 to {most:g}")
     return float(value)
 
 
@@ -348,17 +348,17 @@ def _money(answer: Mapping[str, object], name: str) -> Money | None:
     told = _answered_object(answer[name], name)
     amount = told.get("amount")
     if isinstance(amount, bool) or not isinstance(amount, int | float):
-        raise ValueError(f"`{name}.amount` is no number")
+        raise ValueError(f"`{name}.amount` is not a number")
     if not 0 <= amount <= MAX_AMOUNT:
         raise ValueError(f"`{name}.amount` is not from 0 to {MAX_AMOUNT:g}")
     currency = _maybe(told, "currency")
     if currency is not None and not _CODE.fullmatch(currency):
-        raise ValueError(f"`{name}.currency` is `{currency}`, no ISO 4217 code")  # ANA-17
+        raise ValueError(f"`{name}.currency` is `{currency}`, not an ISO 4217 code")  # ANA-17
     return Money(float(amount), currency.upper() if currency else None)
 
 
 def _items(answer: Mapping[str, object], name: str, read: Callable[[object], T]) -> tuple[T, ...]:
     values = answer.get(name)
     if not isinstance(values, list):
-        raise ValueError(f"`{name}` is missing or no list")
+        raise ValueError(f"`{name}` is missing or not a list")
     return tuple(read(value) for value in values[:MAX_ITEMS])

@@ -68,7 +68,7 @@ def service_of(request: Request) -> Service:
     """Return the service behind an app."""
     service = app_state_of_request(request).service
     if service is None:
-        raise StoreBusy("the service is not open yet")
+        raise StoreBusy("the service has not started yet")
     return service
 
 
@@ -129,7 +129,7 @@ class GuardedRoute(APIRoute):
         if not allowance.is_granted:
             raise QuotaReached(
                 f"this key may send {allowance.limit} requests a minute",
-                hint="slow down; RateLimit-Reset says when all of them are there again",
+                hint="wait; RateLimit-Reset says when the full allowance is back",
                 retry_after_s=allowance.wait_s,
             )
 
@@ -137,9 +137,9 @@ class GuardedRoute(APIRoute):
         told = self.openapi_extra or {}
         scope, role = KeyScope(told[SCOPE]), KeyRole(told[ROLE])
         if role is KeyRole.ADMIN and caller.key.role is not KeyRole.ADMIN:
-            raise NotAllowed("this needs a key of an administrator")
+            raise NotAllowed("this needs an administrator's key")
         if not caller.may(scope):
-            raise NotAllowed(f"this key has no scope `{scope}`", hint="use a key that has it")
+            raise NotAllowed(f"this key lacks the scope `{scope}`", hint="use a key that has it")
 
     async def _write(
         self, request: Request, service: Service, caller: Caller, inner: Handler
@@ -192,7 +192,7 @@ def _key(request: Request) -> str:
     """Read the key of a request."""
     scheme, _, text = request.headers.get("authorization", "").partition(" ")
     if scheme.lower() != "bearer":
-        raise KeyRefused("no key was sent", hint="send `Authorization: Bearer geomi_…`")
+        raise KeyRefused("the request has no key", hint="send `Authorization: Bearer geomi_…`")
     return text.strip()
 
 
@@ -202,7 +202,7 @@ def _idempotency_key(request: Request) -> str | None:
         return None
     if not _IDEMPOTENCY_KEY.fullmatch(key):
         raise FieldRefused(
-            f"a key has 1 to {MAX_IDEMPOTENCY_CHARS} characters of ASCII without spaces",
+            f"the key must have 1 to {MAX_IDEMPOTENCY_CHARS} ASCII characters without spaces",
             field="Idempotency-Key",
         )
     return key

@@ -44,7 +44,7 @@ class HttpServer:
             await self._server.serve()
         except SystemExit as end:  # it has said why
             raise ConfigError(
-                f"cannot listen on {self._place}", hint="take another --port, or --host"
+                f"cannot listen on {self._place}", hint="choose another --port or --host"
             ) from end
 
     def leave(self) -> None:

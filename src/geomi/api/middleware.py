@@ -51,7 +51,9 @@ class LimitsAndHeaders:
             async with asyncio.timeout(LONGEST_BODY_S):
                 body = await _body(scope, receive)
         except TimeoutError:
-            refusal = problem_response(HTTPStatus.REQUEST_TIMEOUT, "the body did not come in time")
+            refusal = problem_response(
+                HTTPStatus.REQUEST_TIMEOUT, "the body did not arrive in time"
+            )
             await refusal(scope, receive, signed)
             return
         if body is None:

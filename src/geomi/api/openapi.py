@@ -23,7 +23,7 @@ from geomi.api.problems import MEDIA_TYPE, ProblemDetails
 
 Document = dict[str, Any]  # JSON, as FastAPI makes it
 ABOUT = """\
-geomi turns websites into clean, searchable knowledge, politely.
+geomi turns websites into clean, searchable markdown, politely.
 
 Send `Authorization: Bearer geomi_…` with every request; `geomi keys create` makes a key, and the
 tenant is the key's own. Whatever belongs to another tenant does not exist for you.
@@ -36,29 +36,29 @@ name the fields.
 _READS, _METHODS = ("get",), ("get", "post", "put", "patch", "delete")
 _PROBLEMS = {
     "400": "The request does not have the documented shape.",
-    "401": "No key, or none that is valid.",
+    "401": "The key is missing or not valid.",
     "403": "The key may not do this.",
-    "404": "There is nothing of this name.",
-    "409": "It cannot be done in this state.",
+    "404": "Nothing has this name.",
+    "409": "The operation is impossible in this state.",
     "413": "The body is too large.",
-    "422": "The request has the right shape and cannot be carried out.",
-    "429": "Too many requests, or a quota is reached; `Retry-After` says how long to wait.",
-    "503": "Not now; `Retry-After` says how long to wait.",
+    "422": "The request has the right shape, but the service cannot carry it out.",
+    "429": "Too many requests, or a quota is used up; `Retry-After` says how long to wait.",
+    "503": "The service cannot answer now; `Retry-After` says how long to wait.",
 }
 _OPEN_PROBLEMS = ("503",)
 _RATE_HEADERS = {
     name: {"schema": {"type": "integer"}, "description": told}
     for name, told in {
-        "RateLimit-Limit": "Requests that the key may send in a minute.",
-        "RateLimit-Remaining": "Requests that are left.",
-        "RateLimit-Reset": "Seconds until all of them are there again.",
+        "RateLimit-Limit": "Requests that the tenant's keys may send in a minute.",
+        "RateLimit-Remaining": "Requests left.",
+        "RateLimit-Reset": "Seconds until the full allowance is back.",
     }.items()
 }
 _IDEMPOTENCY = {
     "name": "Idempotency-Key",
     "in": "header",
     "required": False,
-    "description": "The same request under the same key is carried out once in 24 hours.",
+    "description": "The service carries out the same request under the same key once in 24 hours.",
     "schema": {"type": "string", "minLength": 1, "maxLength": 255, "pattern": "^[!-~]+$"},
 }
 CSP = "default-src 'none'; style-src 'self'; frame-ancestors 'none'; base-uri 'none'"
@@ -93,7 +93,11 @@ def _document(app: FastAPI) -> Document:
     schemas.update(problem.pop("$defs", {}))
     schemas["ProblemDetails"] = problem
     document["components"]["securitySchemes"] = {
-        "key": {"type": "http", "scheme": "bearer", "description": "`geomi keys create` makes one."}
+        "key": {
+            "type": "http",
+            "scheme": "bearer",
+            "description": "`geomi keys create` creates one.",
+        }
     }
     for path in document["paths"].values():
         for method, operation in path.items():
@@ -119,7 +123,7 @@ def _complete(operation: Document, method: str) -> None:
         responses.pop("422", None)
         return
     if method in _READS:
-        responses["304"] = {"description": "It is as `If-None-Match` has it."}
+        responses["304"] = {"description": "It has not changed since the `If-None-Match` version."}
     if method == "post":
         operation.setdefault("parameters", []).append(_IDEMPOTENCY)
     for status, response in responses.items():

@@ -41,6 +41,6 @@ def cut_to_limit(
 
 def _strange(cursor: str) -> UnknownName:
     return UnknownName(
-        f"`{cursor[:40]}` is no cursor of this list",
-        hint="take `nextCursor` of the part before, or leave it out",
+        f"`{cursor[:40]}` is not a cursor of this list",
+        hint="use `nextCursor` of the part before, or leave it out",
     )

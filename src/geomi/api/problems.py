@@ -143,9 +143,7 @@ async def _misshapen(request: Request, error: Exception) -> Response:
     headers = dict(getattr(request.state, "rate_headers", {}))
     places = {str(one["loc"][0]) for one in error.errors() if one["loc"]}
     if places == {"path"}:  # an id that could never have been given
-        return problem_response(
-            HTTPStatus.NOT_FOUND, "there is nothing of this name", headers=headers
-        )
+        return problem_response(HTTPStatus.NOT_FOUND, "nothing has this name", headers=headers)
     told = "; ".join(f"{one.field}: {one.detail}" for one in faults)
     return problem_response(HTTPStatus.BAD_REQUEST, told, faults=faults, headers=headers)
 
@@ -177,7 +175,8 @@ def _methods(request: Request) -> list[str]:
 async def _unexpected(request: Request, error: Exception) -> Response:
     log.error("%s %s failed", request.method, request.url.path, exc_info=error)
     return problem_response(
-        HTTPStatus.INTERNAL_SERVER_ERROR, "something went wrong here, not with you"
+        HTTPStatus.INTERNAL_SERVER_ERROR,
+        "something went wrong in the service; your request is not the cause",
     )
 
 
@@ -188,7 +187,7 @@ def _fault(raw: Mapping[str, object]) -> FieldProblem:
     names = [str(place) for place in places[1:]] or [str(place) for place in places]
     message = str(raw["msg"])
     if raw["type"] == "json_invalid":
-        return FieldProblem(field="body", detail=f"this is no JSON (at character {names[-1]})")
+        return FieldProblem(field="body", detail=f"this is not JSON (at character {names[-1]})")
     return FieldProblem(field=".".join(names), detail=message[:1].lower() + message[1:])
 
 

@@ -47,8 +47,8 @@ def refuse_unserved(job: CrawlJob, source: ExternalDocsSource | None) -> None:
         return
     if source is None or not all(seed.startswith(f"{source.address}/") for seed in job.seeds):
         raise ConfigError(
-            f"job {job.id} collects ready documents, and their source is not named here",
-            hint=f"GEOMI_CONTEXT7_URL, as it was for {job.seeds[0]}",
+            f"job {job.id} collects external documents, and no external source is configured",
+            hint=f"set GEOMI_CONTEXT7_URL as it was for {job.seeds[0]}",
         )
 
 

@@ -74,7 +74,7 @@ def _open(root: Path, settings: Settings, *, create: bool, waits: bool) -> Store
     if settings.db:
         return open_postgres(settings.db, tenant=TENANT, create=create, waits=waits)
     if not create and not (root / DATABASE).is_file():
-        raise StoreMissing(f"`{root}` holds no geomi data", hint="give the directory with -o DIR")
+        raise StoreMissing(f"`{root}` has no geomi data", hint="give the directory with -o DIR")
     return open_sqlite(root / DATABASE, tenant=TENANT)
 
 

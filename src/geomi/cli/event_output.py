@@ -92,7 +92,7 @@ class CrawlPrinter:
                 f"in {report.seconds:.1f} s"
             )
             if report.strategies:
-                note(f"content found by {_shares(report.strategies)}; `geomi report` tells more")
+                note(f"content found by {_shares(report.strategies)}; `geomi report` shows more")
             if by is not None:
                 note(f"channel {by.channel}: {by.why}")
             note(f"job {report.job.id} in {output}{_next(report)}")
@@ -106,9 +106,9 @@ def _shares(counts: Mapping[str, int]) -> str:
 def _next(report: CrawlReport) -> str:
     """Say what can be done with a job that took no more pages."""
     if report.stop in (StopReason.INTERRUPTED, StopReason.DISK_FULL):
-        return "; the same command with --resume goes on"
+        return "; the same command with --resume continues"
     if report.seconds == 0:
-        return "; it had ended before, so nothing was fetched (a higher limit would let it go on)"
+        return "; it had ended before, so nothing was fetched (a higher limit would continue it)"
     return ""
 
 

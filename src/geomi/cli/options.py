@@ -114,11 +114,11 @@ def warn_about_settings(configured: Configured, *, is_verbose: bool) -> None:
     comes_with_profile = (AGENT, profile_origin(resolved.run.profile)) in resolved.origins
     is_borrowed = comes_with_profile and not http.contact
     if (is_borrowed or not has_contact(http)) and not settings.allow_private:
-        note("warning: sites cannot tell who crawls them; set GEOMI_CONTACT to a URL or an address")
+        note("warning: sites cannot see who crawls them; set GEOMI_CONTACT to a URL or an address")
     if settings.min_delay_s < Settings().min_delay_s:
         note(
             f"warning: GEOMI_MIN_DELAY_S={settings.min_delay_s:g} is only for sites that you own; "
-            f"others are owed {Settings().min_delay_s:g} s between requests"
+            f"other sites need {Settings().min_delay_s:g} s between requests"
         )
     for variable in configured.strange_variables if is_verbose else ():
-        note(f"note: the variable {variable} says nothing to geomi")
+        note(f"note: geomi does not know the variable {variable}")

@@ -85,8 +85,8 @@ def make_program(only: str = "") -> typer.Typer:
     """Make the program, or as much of it as one of its commands needs."""
     program = typer.Typer(
         name="geomi",
-        help="Turn websites into clean, searchable knowledge: politely, durably, and able to say "
-        "why.",
+        help="Turn websites into clean, searchable markdown, politely and durably, and explain "
+        "each decision.",
         no_args_is_help=True,
         add_completion=False,
         pretty_exceptions_enable=False,
@@ -168,7 +168,7 @@ def _run(command: Callable[[], object]) -> int:
         raise
     except Exception as error:
         note(f"error: unexpected {type(error).__name__}: {error}")
-        note("hint: this is a fault of geomi; please report it with the lines below")
+        note("hint: this is a bug in geomi; please report it with the lines below")
         for line in traceback.format_exc().splitlines():
             note(line)
         return UNEXPECTED

@@ -81,7 +81,7 @@ def _sums(sums: Mapping[str, Checksum]) -> dict[str, dict[str, object]]:
 def _read_sums(found: Fields, is_ours: Callable[[str], object]) -> dict[str, Checksum]:
     """Read what files have to be; whoever reads these must not be led to others."""
     if not all(map(is_ours, found)):
-        raise wrong("it answers for files that are none of a dataset")
+        raise wrong("it covers files that are not in a dataset")
     return {key: checksum(as_object(value, key)) for key, value in found.items()}
 
 

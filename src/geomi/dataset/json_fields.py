@@ -20,14 +20,14 @@ def read_object(data: bytes) -> Fields:
     try:
         found = orjson.loads(data)
     except orjson.JSONDecodeError as error:
-        raise SeedError(f"it is no JSON: {error}", kind=ErrorType.PARSE) from None
+        raise SeedError(f"it is not JSON: {error}", kind=ErrorType.PARSE) from None
     return as_object(found, "it")
 
 
 def as_object(value: object, name: str) -> Fields:
     """Return a value that has to be an object."""
     if not isinstance(value, dict):
-        raise wrong(f"{name} is no JSON object")
+        raise wrong(f"{name} is not a JSON object")
     return value
 
 
@@ -40,7 +40,7 @@ def rows(found: Fields, name: str) -> list[object]:
     """Return an array."""
     value = found.get(name)
     if not isinstance(value, list):
-        raise wrong(f"{name} is no JSON array")
+        raise wrong(f"{name} is not a JSON array")
     return value
 
 
@@ -48,7 +48,7 @@ def text(found: Fields, name: str) -> str:
     """Return a text."""
     value = found.get(name)
     if not isinstance(value, str):
-        raise wrong(f"{name} is no text")
+        raise wrong(f"{name} is not text")
     return value
 
 
@@ -68,7 +68,7 @@ def count(found: Fields, name: str) -> int:
 def as_count(value: object, name: str) -> int:
     """Return a value that has to be a number of things."""
     if isinstance(value, bool) or not isinstance(value, int) or not 0 <= value <= MAX_COUNT:
-        raise wrong(f"{name} is no count")
+        raise wrong(f"{name} is not a count")
     return value
 
 

@@ -103,7 +103,7 @@ def read_domain_message(body: bytes) -> DomainMessage:
     _check_path(path, info)
     domain = text(found, "domain")
     if domain_name(domain) != domain:
-        raise wrong(f"domain `{domain[:200]}` is no name of a domain")
+        raise wrong(f"domain `{domain[:200]}` is not a domain name")
     return DomainMessage(
         domain,
         text(found, "domain_id"),
@@ -131,4 +131,4 @@ def _forced_by(found: Fields) -> tuple[bool, str]:
 def _check_path(path: str, info: Partition) -> None:
     named = read_raw_key(path)
     if named is None or named[0] != info:
-        raise wrong(f"file_path `{path[:200]}` is no raw file of its partition")
+        raise wrong(f"file_path `{path[:200]}` is not a raw file of its partition")

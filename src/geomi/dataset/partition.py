@@ -176,7 +176,7 @@ def _country(text: str) -> str:
 
 def _category(text: str) -> str:
     if not _CATEGORY.fullmatch(text):
-        raise _refused("category", text, "small letters, digits, `-` and `_`, such as news")
+        raise _refused("category", text, "lower-case letters, digits, `-` and `_`, such as news")
     return text
 
 

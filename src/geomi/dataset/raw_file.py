@@ -157,7 +157,7 @@ def _checked(value: object, partition: Partition) -> _Record:
     if isinstance(value, TooLarge):
         raise _Wrong(f"it has {value.chars} characters; the limit is {MAX_ELEMENT_CHARS}")
     if not isinstance(value, dict):
-        raise _Wrong("it is no JSON object")
+        raise _Wrong("it is not a JSON object")
     fields = {name: _field(value, name) for name in FIELDS}
     _check_time(fields["discovered_at"])
     country = fields["country"].lower()
@@ -176,12 +176,12 @@ def _field(record: Mapping[str, object], name: str) -> str:
         raise _Wrong(f"{name} is missing")
     value = record[name]
     if not isinstance(value, str):
-        raise _Wrong(f"{name} is no text")
+        raise _Wrong(f"{name} is not text")
     limit = _LIMITS.get(name, MAX_FIELD_CHARS)
     if len(value) > limit:
         raise _Wrong(f"{name} has {len(value)} characters; the limit is {limit}")
     if "\0" in value or value != replace_surrogates(value):
-        raise _Wrong(f"{name} has a sign that cannot be written")
+        raise _Wrong(f"{name} has a character that cannot be encoded")
     return value
 
 
@@ -191,24 +191,24 @@ def _check_time(text: str) -> None:
     except ValueError:  # a day or an hour that there is not
         is_time = False
     if not is_time:
-        raise _Wrong(f"discovered_at {_quoted(text)} is no ISO 8601 time in UTC")
+        raise _Wrong(f"discovered_at {_quoted(text)} is not an ISO 8601 time in UTC")
 
 
 def _registrable(text: str) -> str:
     name = domain_name(text)
     if name is None:
-        raise _Wrong(f"registrable_domain {_quoted(text)} is no name of a domain")
+        raise _Wrong(f"registrable_domain {_quoted(text)} is not a domain name")
     if is_public_suffix(name):
         raise _Wrong(f"registrable_domain `{name}` is a public suffix")
     if (whole := registrable_domain(name)) != name:
-        raise _Wrong(f"registrable_domain `{name}` is below one, `{whole}`")
+        raise _Wrong(f"registrable_domain `{name}` is below the registrable domain `{whole}`")
     return name
 
 
 def _url(text: str, domain: str) -> Url:
     url = parse(text)
     if url is None:
-        raise _Wrong("url is no http or https URL")
+        raise _Wrong("url is not an http or https URL")
     if not is_within(url.host, domain):
         raise _Wrong(f"url has the host {_quoted(url.host)}, which is not within `{domain}`")
     if url.host.endswith("."):  # the same server, under the same name
@@ -227,12 +227,11 @@ def _domain_id(fields: Mapping[str, str], country: str, domain: str) -> str:
     """Check `{source_type}:{country}:{registrable_domain}` (SED-08), and write it in one way."""
     source = fields["source_type"].lower()
     if not _SOURCE.fullmatch(source):
-        raise _Wrong(f"source_type {_quoted(source)} is no name")
+        raise _Wrong(f"source_type {_quoted(source)} is not a name")
     head, _, name = fields["domain_id"].rpartition(":")
     if head.lower() != f"{source}:{country}" or domain_name(name) != domain:
         raise _Wrong(
-            f"domain_id is {_quoted(fields['domain_id'])}; it has to be "
-            f"`{source}:{country}:{domain}`"
+            f"domain_id is {_quoted(fields['domain_id'])}; it must be `{source}:{country}:{domain}`"
         )
     return f"{source}:{country}:{domain}"
 
@@ -301,7 +300,7 @@ def _text(data: bytes) -> str:
         return data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         raise SeedError(
-            f"it is no UTF-8: byte {error.start} is {error.object[error.start]:#04x}",
+            f"it is not UTF-8: byte {error.start} is {error.object[error.start]:#04x}",
             kind=ErrorType.PARSE,
         ) from None
 
@@ -312,8 +311,8 @@ def _begin(text: str) -> int:
     if text[at : at + 1] == "[":
         return _space(text, at + 1)
     if text[at : at + 1] in ("{", '"') or _NUMBER_OR_WORD.match(text, at):
-        raise SeedError("it is no JSON array of records", kind=ErrorType.VALIDATION)
-    raise _broken(text, at, "it is no JSON")
+        raise SeedError("it is not a JSON array of records", kind=ErrorType.VALIDATION)
+    raise _broken(text, at, "it is not JSON")
 
 
 def _decode(text: str, at: int) -> tuple[object, int]:
@@ -340,7 +339,7 @@ def _decode(text: str, at: int) -> tuple[object, int]:
         raise _broken(text, at + error.pos, error.msg) from None
     except (ValueError, RecursionError):  # NaN, or what is deeper than the decoder goes
         pass
-    raise _broken(text, at, "a record is no JSON")
+    raise _broken(text, at, "a record is not JSON")
 
 
 def _end(text: str, at: int) -> int:
@@ -355,7 +354,7 @@ def _end(text: str, at: int) -> int:
         elif sign[0] in "]}" and (not open_ones or open_ones.pop() != sign):
             raise _broken(text, token.start(), f"`{sign}` closes nothing")
         elif sign == '"':
-            raise _broken(text, token.start(), "a text has no end")
+            raise _broken(text, token.start(), "a string has no end")
         if not open_ones:
             return token.end()
     raise _broken(text, len(text), "the file ends too soon")
@@ -378,7 +377,7 @@ def _no_number(_: str) -> None:
 
 
 def _no_constant(name: str) -> None:
-    raise ValueError(f"{name} is no JSON")
+    raise ValueError(f"{name} is not JSON")
 
 
 _DECODER = json.JSONDecoder(

@@ -65,7 +65,7 @@ _PHRASES = frozenset(
 class Soft404Sign(StrEnum):
     """What gives a soft 404 away."""
 
-    TEMPLATE = "says that nothing was found and repeats the error page of its host"
+    TEMPLATE = "says that nothing was found, and repeats the error page of its host"
     APOLOGY = "says twice that nothing was found, and nothing else"
 
 

@@ -138,7 +138,7 @@ class ExternalDocsFetcher:
     async def _body(self, url: str) -> bytes:
         topic = topic_of(url)
         if topic is None:
-            raise LibraryUnknown(f"`{url[:200]}` is no address of a ready document")
+            raise LibraryUnknown(f"`{url[:200]}` is not the address of an external document")
         document = await self._librarian.document(self._library, TOPICS[topic])
         if not document.sections:
             return b""

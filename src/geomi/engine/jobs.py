@@ -196,7 +196,7 @@ async def find(world: World, job_id: str) -> CrawlJob:
 async def pause(world: World, job: CrawlJob, *, paused: bool) -> CrawlJob:
     """Set or lift the pause flag; the state keeps its value (G-28)."""
     if job.state.is_final:
-        raise WrongState(f"job {job.id} is {job.state}; only an unfinished job has a pause")
+        raise WrongState(f"job {job.id} is {job.state}; only an unfinished job can pause")
     job = replace(job, paused=paused)
     await world.store.jobs.update(job, wall_s=world.clock.wall_s())
     return job
@@ -230,7 +230,7 @@ def _warn_of_limit(world: World, job: CrawlJob) -> None:
     if job.provider and job.stop is StopReason.MAX_PAGES:
         most = job.config.limits.max_pages
         message = f"provider {job.provider} has reached its limit of {most:,} pages; its crawl ends"
-        hint = "what is left waits; register it with a higher `max_pages` if it is wanted"
+        hint = "the rest waits; register the provider with a higher `max_pages` to crawl it"
         world.sink.emit(Warned(job.id, message, hint))
 
 

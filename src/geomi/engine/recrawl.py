@@ -133,13 +133,13 @@ async def first_job(world: World, name: str) -> CrawlJob:
     found = await world.store.jobs.get(job.crawl) if job.crawl else job
     if found is None:
         raise ConfigError(
-            f"job {job.id} visits crawl {job.crawl} again, which was deleted",
-            hint="crawl the site anew with geomi crawl",
+            f"job {job.id} recrawls crawl {job.crawl}, which was deleted",
+            hint="start a new crawl with geomi crawl",
         )
     if found.expired:
         raise ConfigError(
             f"the URLs of job {found.id} have expired (retention.urls_days)",
-            hint="crawl the site anew with geomi crawl",
+            hint="start a new crawl with geomi crawl",
         )
     return found
 
@@ -158,8 +158,8 @@ async def begin(
     """
     if not crawl.state.is_final:
         raise ConfigError(
-            f"job {crawl.id} is {crawl.state}; a crawl is visited again when it is over",
-            hint=f"go on with it first: geomi crawl {_named(crawl.seeds)} --resume",
+            f"job {crawl.id} is {crawl.state}; geomi recrawls a crawl when it is over",
+            hint=f"continue it first: geomi crawl {_named(crawl.seeds)} --resume",
         )
     async with sweeping(world, crawl.id):
         await first_job(world, crawl.id)  # nothing of it goes from now on
@@ -205,8 +205,8 @@ async def _hold(world: World, crawl: str) -> None:
         crawl, owner=world.owner, lease_s=LEASE_S, now_s=world.clock.now_s()
     ):
         raise StoreBusy(
-            f"crawl {crawl} is being swept by another process",
-            hint=f"its right to passes after {LEASE_S:g} s should it have died",
+            f"crawl {crawl} is used by another recrawl",
+            hint=f"if it died, another process may start after {LEASE_S:g} s",
         )
 
 

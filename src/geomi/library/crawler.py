@@ -193,7 +193,7 @@ def _told(answer: CrawlReport | GeomiError) -> CrawlReport:
 
 def _no_page(url: str, last: PageSettled | None) -> NothingFetched:
     if last is None:
-        return NothingFetched(f"{url}: interrupted before it was asked for")
+        return NothingFetched(f"{url}: interrupted before the request")
     told = [last.url, last.outcome, f"HTTP {last.status}" if last.status else "", last.detail]
     return NothingFetched(": ".join(part for part in told if part))
 
@@ -203,11 +203,11 @@ def check_rules(rules: MarkdownRules, run: RunOptions) -> None:
     for tag, rule in rules.items():
         if tag.lower() in UNRULED:
             raise ConfigError(
-                f"a markdown rule for `{tag}` cannot work: it is part of something",
-                hint="write one for the whole of it: `ul`, `ol`, `dl`, `table`",
+                f"a markdown rule for `{tag}` cannot work: the element is part of a list or table",
+                hint="write one for the whole element: `ul`, `ol`, `dl`, `table`",
             )
         if not callable(rule):
-            raise ConfigError(f"the markdown rule for `{tag}` is no function: {rule!r}")
+            raise ConfigError(f"the markdown rule for `{tag}` is not a function: {rule!r}")
     if rules and run.workers > 1:
         raise ConfigError(
             f"markdown rules work in this process alone, and `workers` is {run.workers}",

@@ -342,7 +342,7 @@ def check_plan(plan: FleetPlan) -> None:
     """Refuse a plan that cannot work."""
     if not plan.settings.db:
         raise ConfigError(
-            "a fleet needs a database that all its nodes can reach",
+            "a fleet needs a database that all nodes can reach",
             hint="--db postgresql://user@host/name",
         )
     if not 0 <= plan.least <= plan.most or plan.most == 0:

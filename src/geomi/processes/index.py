@@ -37,7 +37,7 @@ from geomi.settings.options import Settings
 
 INDEX_PROGRAM = "geomi.processes.index"
 FINISH = "finish"
-_HINT = "the next `geomi search` or `geomi enrich` goes on"
+_HINT = "the next `geomi search` or `geomi enrich` continues"
 
 
 @dataclass(frozen=True, slots=True)

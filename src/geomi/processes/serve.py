@@ -103,7 +103,7 @@ class ServiceProcesses:
                 return
             lived_s = asyncio.get_running_loop().time() - began_s
             rest_s = FIRST_REST_S if lived_s > LIVED_S else min(rest_s * 2, LONGEST_REST_S)
-            told = f"a process that was to {order.calling} {problem}; another follows"
+            told = f"the service worker to {order.calling} {problem}; another replaces it"
             self._sink.emit(Warned("", f"{told} in {rest_s:g} s"))
             await wait_for_event(self._leaving, rest_s)
 

@@ -61,7 +61,7 @@ def requests_per_process(settings: Settings, *, workers: int, concurrency: int |
         asked = f"{workers} processes with {concurrency or 1} requests at once"
         seeds = f", and {taken} for datasets," if taken else ""
         raise ConfigError(
-            f"{asked}{seeds} are more than the {most} that GEOMI_MAX_FETCHES allows",
+            f"{asked}{seeds} exceed the {most} that GEOMI_MAX_FETCHES allows",
             hint="fewer workers, a smaller --concurrency, or a higher limit",
         )
     return concurrency or min(CONCURRENCY, share)

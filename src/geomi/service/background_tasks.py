@@ -23,7 +23,7 @@ from geomi.service.crawling import schedules
 from geomi.service.crawling.crawls import begin_waiting
 from geomi.service.service import Service
 
-DUTY = "chores of the service"
+DUTY = "tasks of the service"
 MOST_AT_ONCE = 100
 # What was found holds for a day; a source that could not be asked is asked again after this long.
 PROVIDER_CHECK_S = 3600.0
@@ -63,7 +63,7 @@ BACKGROUND_TASKS = (
     BackgroundTask("fire schedules", 1.0, fire_schedules),
     BackgroundTask("tell hooks", 0.5, deliveries.queue_deliveries),
     BackgroundTask("deliver", 0.5, deliveries.send_due),
-    BackgroundTask("keep sessions in their limit", 2.0, provider_runs.stop_large_sessions),
+    BackgroundTask("keep sessions within their limit", 2.0, provider_runs.stop_large_sessions),
     BackgroundTask("look for alarms", 30.0, alarms.check_crawls),
     BackgroundTask(
         "look for providers at Context7", PROVIDER_CHECK_S, providers.check_due_providers

@@ -37,7 +37,7 @@ async def create(
     """Make a collection."""
     collection = Collection(_checked(name), desk.wall_s, title, description)
     if not await _add(desk, collection):
-        raise NameTaken(f"collection `{name}` is there already")
+        raise NameTaken(f"collection `{name}` exists already")
     return collection
 
 
@@ -51,7 +51,7 @@ async def find(desk: TenantService, name: str) -> Collection:
     """Find a collection."""
     kept = await _values(desk).get(name) if NAME.fullmatch(name) else None
     if kept is None:
-        raise UnknownName(f"no collection is called `{name[:100]}`")
+        raise UnknownName(f"there is no collection `{name[:100]}`")
     return kept.value
 
 
@@ -96,7 +96,7 @@ def _checked(name: str) -> str:
         raise FieldRefused(
             f"`{name[:100]}` cannot be a collection's id",
             field="collectionId",
-            hint="use letters, digits, dots, hyphens and underscores, 100 at most",
+            hint="use letters, digits, dots, hyphens and underscores, at most 100",
         )
     return name
 

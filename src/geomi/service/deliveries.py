@@ -154,7 +154,7 @@ async def find(desk: TenantService, hook: str, name: str) -> Delivery:
     """Find a delivery of a hook."""
     kept = await _values(desk).get(name) if JOB_ID.fullmatch(name) else None
     if kept is None or kept.value.hook != hook:
-        raise UnknownName(f"no delivery is called `{name[:80]}`")
+        raise UnknownName(f"there is no delivery `{name[:80]}`")
     return kept.value
 
 
@@ -180,7 +180,7 @@ async def redeliver(desk: TenantService, hook: str, name: str) -> Delivery:
     """Let a delivery that is over be tried again, from the beginning."""
     found = await find(desk, hook, name)
     if found.state is DeliveryState.WAITING:
-        raise WrongState(f"delivery {name} is waiting for its next try already")
+        raise WrongState(f"delivery {name} already waits for its next try")
     wall_s = desk.wall_s
     again = await _values(desk).amend(
         name,

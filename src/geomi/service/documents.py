@@ -51,7 +51,7 @@ def wire_id(document: str) -> str:
 def own_id(text: str) -> str:
     """Return the id in the store of a document that a request names."""
     if not DOCUMENT_ID.fullmatch(text):
-        raise UnknownName(f"no document is called `{text[:140]}`")
+        raise UnknownName(f"there is no document `{text[:140]}`")
     return "/".join(text.rsplit(":", 1))
 
 
@@ -59,7 +59,7 @@ async def find(desk: TenantService, name: str) -> DocumentRow:
     """Find a document."""
     row = await desk.world.store.documents.get(own_id(name))
     if row is None:
-        raise UnknownName(f"no document is called `{name}`")
+        raise UnknownName(f"there is no document `{name}`")
     return row
 
 

@@ -145,9 +145,9 @@ class IndexRebuild:
                 await enrich_again(world, shelf, only=job.id, is_lost=True)
             left.append(job.id)
         self._left += [(tenant, name) for name in left]
-        told = f"the index of `{tenant}` is gone" if lost else f"the index of `{tenant}` was gone"
-        hint = "until then less is found than was collected"
-        world.sink.emit(Warned("", f"{told}; it is made again from {len(left)} crawls", hint))
+        told = f"the index of `{tenant}` {'is' if lost else 'was'} lost"
+        hint = "until then search does not find all collected pages"
+        world.sink.emit(Warned("", f"{told}; geomi fills it again from {len(left)} crawls", hint))
 
     async def go_on(self, leave: asyncio.Event) -> int:
         """Put back the pages of one crawl, words before vectors; return 0 where none is left."""

@@ -54,7 +54,7 @@ async def _fall_back(desk: TenantService, job: CrawlJob) -> None:
     follower = new_ulid(job.ended_at_s or job.created_at_s, random.Random(job.id))
     if await desk.world.store.jobs.get(follower) is not None:
         return
-    message = f"Context7 was not enough for provider {job.provider} ({why}); it "
+    message = f"Context7 does not have all documents of provider {job.provider} ({why}); it "
     try:
         await providers.crawl(desk, job.provider, job.collection, job_id=follower, is_fallback=True)
     except StoreError:  # it comes back, and the end is told again
@@ -117,7 +117,7 @@ async def _stop_session(
             continue
         with suppress(WrongState):  # it has come to its end meanwhile
             await jobs.cancel(desk.world, replace(job, error=cause))
-            hint = "GEOMI_SESSION_PAGES sets it; what was collected stays"
+            hint = "GEOMI_SESSION_PAGES sets the limit; collected pages stay"
             desk.world.sink.emit(Warned(job.id, f"{cause}; provider {job.provider} stops", hint))
 
 

@@ -54,7 +54,7 @@ async def find(desk: TenantService, name: str) -> Provider:
     for provider in await every(desk):
         if name in (provider.key, provider.provider_id):
             return provider
-    raise UnknownName(f"no provider is called `{name[:80]}`")
+    raise UnknownName(f"there is no provider `{name[:80]}`")
 
 
 async def channel_of(desk: TenantService, provider: Provider) -> ChannelDecision:
@@ -82,7 +82,7 @@ async def register(desk: TenantService, payload: Mapping[str, object]) -> Provid
 async def review(
     desk: TenantService, name: str, *, allows: bool, reviewed_at: str | None
 ) -> Provider:
-    """Note what a provider's terms say about crawling."""
+    """Record what a provider's terms say about crawling."""
     provider = await find(desk, name)
     today = datetime.fromtimestamp(desk.wall_s, UTC).date().isoformat()
     read_at = check_date(reviewed_at, now_s=desk.wall_s) if reviewed_at else today
@@ -90,7 +90,7 @@ async def review(
 
 
 async def remove(desk: TenantService, name: str) -> None:
-    """Forget a registration."""
+    """Delete a registration."""
     await providers.remove(desk.world, (await find(desk, name)).key)
 
 
@@ -129,9 +129,9 @@ def _check_summary(checked: Sequence[ProviderCheck]) -> str:
     unknown = [one for one in by_key.values() if one.finding is None]
     told = f"Context7 has {len(found)} of {len(by_key)} providers"
     if missing:
-        told += f"; it lacks {', '.join(missing)}, which are to be crawled"
+        told += f"; it lacks {', '.join(missing)}, which geomi will crawl"
     if unknown:
-        told += f"; {len(unknown)} could not be looked for: {unknown[0].problem}"
+        told += f"; {len(unknown)} got no answer: {unknown[0].problem}"
     return told
 
 

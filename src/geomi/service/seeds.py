@@ -51,7 +51,7 @@ def seeding_of(desk: TenantService) -> SeedContext:
     if dataset is None:
         raise UnknownName(
             "this tenant has no dataset",
-            hint=f"the operator names one with GEOMI_DATASETS={desk.tenant}=URL",
+            hint=f"the operator can set one with GEOMI_DATASETS={desk.tenant}=URL",
         )
     return seeding_for(desk.home, seed_config(desk.service.settings), dataset)
 
@@ -64,7 +64,7 @@ async def orchestrate(
     settings = desk.service.settings
     if not settings.contact and not settings.allow_private:  # LEG-08
         raise ConfigError(
-            "domains are on public hosts, and no contact address is set",
+            "the domains are on public hosts, and no contact address is set",
             hint="start the service with GEOMI_CONTACT, a URL or an e-mail address",
         )
     with desk.orchestrations.taken():

@@ -78,13 +78,13 @@ class TenantService:
     home: DataDirectory
     door: asyncio.Lock = field(default_factory=asyncio.Lock)
     looks: ConcurrencyLimit = field(
-        default_factory=lambda: ConcurrencyLimit(MAX_PREVIEWS, "pages are looked at")
+        default_factory=lambda: ConcurrencyLimit(MAX_PREVIEWS, "pages are previewed")
     )
     streams: ConcurrencyLimit = field(
         default_factory=lambda: ConcurrencyLimit(MAX_STREAMS, "crawls are followed")
     )
     orchestrations: ConcurrencyLimit = field(
-        default_factory=lambda: ConcurrencyLimit(MAX_ORCHESTRATIONS, "orchestrations are under way")
+        default_factory=lambda: ConcurrencyLimit(MAX_ORCHESTRATIONS, "orchestrations run")
     )
 
     @property

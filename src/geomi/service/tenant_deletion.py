@@ -38,7 +38,7 @@ TENANT_NAMESPACES: Sequence[str] = (
 async def erase_tenant(service: Service, name: str, reason: str) -> Takedown:
     """Erase a tenant; return how many crawls and pages went."""
     if len(reason) > MAX_REASON_CHARS:
-        raise FieldRefused(f"a reason has {MAX_REASON_CHARS} characters", field="reason")
+        raise FieldRefused(f"a reason has at most {MAX_REASON_CHARS} characters", field="reason")
     await tenants.find(service, name)
     desk = service.desk(name)
     await keys.delete(service, await keys.of_tenant(service, name))

@@ -102,7 +102,9 @@ class ValueNamespace(Generic[T]):
             value = change(kept.value)
             if await self.change(kept, value, due_at_s=due(value)):
                 return value
-        raise StoreBusy(f"`{name}` in {self.name} is being changed by others", hint="try again")
+        raise StoreBusy(
+            f"`{name}` in {self.name} is being changed by another request", hint="try again"
+        )
 
     async def remove(self, name: str) -> T | None:
         """Take something out and return it; None where there is nothing."""
@@ -112,7 +114,9 @@ class ValueNamespace(Generic[T]):
                 return None
             if await self._named_values.remove(kept.named):
                 return kept.value
-        raise StoreBusy(f"`{name}` in {self.name} is being changed by others", hint="try again")
+        raise StoreBusy(
+            f"`{name}` in {self.name} is being changed by another request", hint="try again"
+        )
 
     async def count(self) -> int:
         """Return how many things there are."""

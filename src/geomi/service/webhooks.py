@@ -162,11 +162,11 @@ def refuse_private_url(desk: TenantService, url: str) -> None:
     if parsed is None:
         raise FieldRefused(f"`{url[:200]}` is not an http(s) URL", field="url")
     if is_private_host(parsed) and not desk.service.settings.allow_private:
-        raise NotAllowed(f"{parsed.host} is not a public address", hint="name a `url` of the web")
+        raise NotAllowed(f"{parsed.host} is not a public address", hint="give a public `url`")
 
 
 def _unknown(name: str) -> UnknownName:
-    return UnknownName(f"no webhook is called `{name[:80]}`")
+    return UnknownName(f"there is no webhook `{name[:80]}`")
 
 
 def _values(desk: TenantService) -> ValueNamespace[Webhook]:

@@ -53,8 +53,8 @@ def refuse_disguise(config: CrawlConfig) -> None:
     for name in (token, *products):
         if name.lower() in OTHER_PROGRAMS:
             raise ConfigError(
-                f"user agent `{agent}` takes the name of another program, `{name}`",
-                hint="a site is told who asks: `my-crawler/1.0 (+https://example.org/about)`",
+                f"user agent `{agent}` uses the name of another program, `{name}`",
+                hint="sites must see who crawls them: `my-crawler/1.0 (+https://example.org/about)`",
             )
 
 
@@ -68,7 +68,7 @@ def has_contact(http: HttpRules) -> bool:
 def weaknesses(config: CrawlConfig) -> tuple[str, ...]:
     """Name each rule of RFC 9309 that the configuration does not keep, and the setting to blame."""
     if not config.robots.respect:
-        return ("robots.txt is not obeyed at all (robots.respect, RFC 9309)",)
+        return ("geomi does not obey robots.txt at all (robots.respect, RFC 9309)",)
     return tuple(text for is_weak, text in _claims(config.robots) if is_weak)
 
 
@@ -91,15 +91,15 @@ def _claims(robots: RobotsRules) -> tuple[tuple[bool, str], ...]:
         ),
         (
             not robots.match_query,
-            "rules about queries are not matched (robots.match_query, RFC 9309 §2.2.2)",
+            "rules do not match queries (robots.match_query, RFC 9309 §2.2.2)",
         ),
         (
             robots.compare is not Compare.RFC,
-            "percent-encoded paths are not compared in one form (robots.compare, RFC 9309 §2.2.2)",
+            "percent-encoded paths are compared as written (robots.compare, RFC 9309 §2.2.2)",
         ),
         (
             robots.blank_line_ends_group,
-            "rules after a blank line are dropped (robots.blank_line_ends_group, RFC 9309 §2.2)",
+            "geomi drops rules after a blank line (robots.blank_line_ends_group, RFC 9309 §2.2)",
         ),
     )
 

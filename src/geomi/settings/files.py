@@ -123,7 +123,7 @@ def schema_in(text: str) -> str:
         ) from error
     except UnicodeDecodeError as error:
         raise ConfigError(
-            f"cannot read schema `{path}`: it is no text", hint=_SCHEMA_HINT
+            f"cannot read schema `{path}`: it is not text", hint=_SCHEMA_HINT
         ) from error
 
 

@@ -91,7 +91,7 @@ def flags_layer(given: Mapping[str, object], assignments: Sequence[str] = ()) ->
     for text in assignments:
         name, equals, value = text.partition("=")
         if not equals:
-            raise ConfigError(f"--set `{text}` names no value", hint="write --set KEY=VALUE")
+            raise ConfigError(f"--set `{text}` has no value", hint="write --set KEY=VALUE")
         key = _key(name.strip(), "--set")
         given_text = value.strip()
         values[key] = schema_in(given_text) if key == files.SCHEMA_KEY else given_text

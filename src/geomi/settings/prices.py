@@ -32,7 +32,7 @@ def _price(text: str) -> tuple[str, ModelPrice]:
         is_given = ""
     if not is_given or not name:
         raise ConfigError(
-            f"`{text}` is no price of a model", hint="GEOMI_MODEL_PRICES='name=0.15/0.60'"
+            f"`{text}` is not a price of a model", hint="GEOMI_MODEL_PRICES='name=0.15/0.60'"
         )
     return name, price
 
@@ -70,7 +70,7 @@ def read_unit_prices(texts: Sequence[str]) -> dict[str, float]:
             dollars = -1.0
         if name not in prices or not 0 <= dollars <= MICROS:
             raise ConfigError(
-                f"`{text}` is no price of a page",
+                f"`{text}` is not a price of a page",
                 hint=f"PART=DOLLARS, with one of {', '.join(prices)}",
             )
         prices[name] = dollars

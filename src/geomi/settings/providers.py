@@ -89,7 +89,7 @@ def refuse_unreviewed(provider: Provider, *, now_s: float) -> None:
         hosts = dict.fromkeys(url.host for url in map(parse_url, provider.seed_urls) if url)
         raise ConfigError(
             f"provider `{provider.key}` does not allow crawling, so it is not registered",
-            hint=f"to keep every crawl away from it: geomi traps exclude {next(iter(hosts))}",
+            hint=f"to forbid all crawls of its hosts: geomi traps exclude {next(iter(hosts))}",
         )
 
 
@@ -134,7 +134,7 @@ def check_date(text: str, *, now_s: float | None = None) -> str:
     except ValueError as error:
         raise ConfigError(f"`{text}` is not a date", hint="write it as 2026-01-31") from error
     if now_s is not None and day > datetime.fromtimestamp(now_s + DAY_S, UTC).date():
-        raise ConfigError(f"`{text}` lies in the future", hint="give the day they were read")
+        raise ConfigError(f"`{text}` is in the future", hint="give the day when you read them")
     return day.isoformat()
 
 
@@ -208,7 +208,7 @@ def _range(field: str) -> str:
 
 def _check_names(provider: Provider) -> None:
     if not _KEY.fullmatch(provider.key):
-        hint = "use small letters, digits and hyphens, 64 at most"
+        hint = "use lower-case letters, digits and hyphens, at most 64"
         raise ConfigError(f"`{provider.key}` cannot be a provider's key", hint=hint)
     try:
         UUID(provider.provider_id)

@@ -28,7 +28,9 @@ def read_datasets(texts: Sequence[str]) -> dict[str, str]:
     for text in texts:
         tenant, is_given, url = (part.strip() for part in text.partition("="))
         if not is_given or not url or not _TENANT.fullmatch(tenant):
-            raise ConfigError(f"`{without_user_info(text)}` names no tenant's dataset", hint=FORM)
+            raise ConfigError(
+                f"`{without_user_info(text)}` does not name a tenant's dataset", hint=FORM
+            )
         if tenant in found:
             raise ConfigError(
                 f"tenant `{tenant}` has two datasets, `{without_user_info(found[tenant])}` and "
@@ -38,7 +40,7 @@ def read_datasets(texts: Sequence[str]) -> dict[str, str]:
         found[tenant] = url
     if len(found) > MAX_DATASETS:
         raise ConfigError(
-            f"{len(found)} datasets are named; a service works on {MAX_DATASETS} at most",
+            f"{len(found)} datasets are named; a service works on at most {MAX_DATASETS}",
             hint="serve the others with `geomi seeds work`, or by another service",
         )
     return found

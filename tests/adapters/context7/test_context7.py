@@ -106,7 +106,7 @@ def test_moves_have_an_end() -> None:
 def test_a_move_leads_to_no_other_server_and_not_nowhere(target: object) -> None:
     with (
         Site({CONTEXT: told({"redirectUrl": target}, status=301)}) as site,
-        pytest.raises(SourceBusy, match="answered in another form"),
+        pytest.raises(SourceBusy, match="answered in an unexpected form"),
     ):
         documented(site)
     assert len(site.log) == 1
@@ -117,7 +117,7 @@ def test_an_answer_that_is_nested_without_end_is_none(depth: int) -> None:
     body = b'{"results": [], "more": ' + b"[" * depth + b"]" * depth + b"}"
     with (
         Site({SEARCH: Reply(body, 200, "application/json")}) as site,
-        pytest.raises(SourceBusy, match="answered in another form"),
+        pytest.raises(SourceBusy, match="answered in an unexpected form"),
     ):
         searched(site)
 
@@ -142,7 +142,7 @@ def test_a_location_header_is_never_followed() -> None:
         (Reply(b"no\n\nkey", 401), SourceError, "answered 401: no key"),
         (Reply(b"", 403), SourceError, "answered 403: nothing more"),
         (Reply(b"{}", 400), SourceError, "answered 400"),
-        (Reply(b"<html>", 200), SourceBusy, "something that is no JSON"),
+        (Reply(b"<html>", 200), SourceBusy, "an answer that is not JSON"),
         (told([]), SourceBusy, "a JSON list, not an object"),
         (told({"results": 1}), SourceBusy, "neither `codeSnippets` nor `infoSnippets`"),
         (told({"infoSnippets": {}}), SourceBusy, "`infoSnippets` is a dict, not a list"),
@@ -150,7 +150,7 @@ def test_a_location_header_is_never_followed() -> None:
         (told({"codeSnippets": [{"codeTitle": []}]}), SourceBusy, "`codeTitle` is a list"),
         (Reply(b"[" * 100_000, 200), SourceBusy, "no JSON"),
         (Reply(b" " * (MAX_ANSWER_BYTES + 1), 200), SourceBusy, "the limit is 2097152"),
-        (Raw((b"HTTP/1.1 200 OK\r\n\r\n{",), End.RESET), SourceBusy, "cannot be asked"),
+        (Raw((b"HTTP/1.1 200 OK\r\n\r\n{",), End.RESET), SourceBusy, "did not answer"),
     ],
 )
 def test_every_failure_has_its_name(answer: Answer, kind: type[Exception], message: str) -> None:
@@ -164,7 +164,7 @@ def test_every_failure_has_its_name(answer: Answer, kind: type[Exception], messa
 def test_nobody_there_is_a_failure_too() -> None:
     with Site({}) as site:
         pass
-    with pytest.raises(SourceBusy, match="cannot be asked"):
+    with pytest.raises(SourceBusy, match="did not answer"):
         searched(site)
 
 

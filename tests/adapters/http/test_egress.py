@@ -77,10 +77,10 @@ def test_refuses_metadata_services_always(host: str, allow_private: bool) -> Non
         ("192.168.1.1", "use --allow-private"),
         ("[fd12::1]", "use --allow-private"),
         ("[::ffff:10.0.0.1]", "use --allow-private"),
-        ("169.254.169.254", "it is never asked"),
-        ("[fd00:ec2::254]", "it is never asked"),
-        ("100.64.0.1", "it is never asked"),
-        ("224.0.0.1", "it is never asked"),
+        ("169.254.169.254", "geomi never connects to it"),
+        ("[fd00:ec2::254]", "geomi never connects to it"),
+        ("100.64.0.1", "geomi never connects to it"),
+        ("224.0.0.1", "geomi never connects to it"),
     ],
 )
 def test_a_refusal_says_what_can_be_done(host: str, way_out: str) -> None:

@@ -314,7 +314,7 @@ def test_who_waits_too_long_times_out_and_leaves_the_queue() -> None:
         first = await client.fetch(large(site.url()))
         late = await client.fetch(large(site.url(), total_timeout_s=0.3))
         assert late.failure is Outcome.TIMEOUT
-        assert "waited for room" in late.detail
+        assert "waited for free memory" in late.detail
         assert (room.taken_bytes, len(room._waiting)) == (len(first.body), 0)
         await client.aclose()
 

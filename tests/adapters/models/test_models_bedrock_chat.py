@@ -75,7 +75,7 @@ async def test_an_answer_that_is_cut_off_is_not_whole() -> None:
 def test_an_answer_of_another_form(answer: dict[str, Any]) -> None:
     @waits
     async def work() -> None:
-        with pytest.raises(ModelError, match="answered in another form"):
+        with pytest.raises(ModelError, match="answered in an unexpected form"):
             await ask(answer)
 
     work()

@@ -83,15 +83,15 @@ async def test_shorter_vectors_and_prefixes_can_be_asked_for() -> None:
     ("told", "error", "words"),
     [
         ((429, "slow down"), ModelThrottled, "answered 429"),
-        ((200, "{}"), ModelError, "in another form"),
-        ({"data": [{"index": 0}]}, ModelError, "in another form"),
-        (embeddings([(1, 0)]), ModelError, "in another form"),
+        ((200, "{}"), ModelError, "in an unexpected form"),
+        ({"data": [{"index": 0}]}, ModelError, "in an unexpected form"),
+        (embeddings([(1, 0)]), ModelError, "in an unexpected form"),
         (embeddings([(1, 0)] * 3), ModelError, "1 vectors too many"),
         (embeddings([(1, 0, 0)] * 2), ModelError, r"shape \(2, 3\)"),
-        (embeddings([(1, 0), (1,)]), ModelError, "vectors that are none"),
-        (embeddings([("a", "b")] * 2), ModelError, "vectors that are none"),  # type: ignore[list-item]  # of a bad server
+        (embeddings([(1, 0), (1,)]), ModelError, "other than vectors"),
+        (embeddings([("a", "b")] * 2), ModelError, "other than vectors"),  # type: ignore[list-item]  # of a bad server
         (embeddings([(1e999, 0)] * 2), ModelError, "no JSON"),
-        ((200, " " * (MAX_VECTORS_BYTES + 1)), ModelBusy, "cannot be asked"),
+        ((200, " " * (MAX_VECTORS_BYTES + 1)), ModelBusy, "did not answer"),
     ],
     ids="busy empty without few many long ragged words infinite large".split(),
 )

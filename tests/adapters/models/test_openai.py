@@ -75,10 +75,14 @@ async def test_without_a_key_none_is_sent() -> None:
         ((301, ""), ModelError, "answered 301"),
         ((200, "<html>"), ModelError, "no JSON"),
         ((200, "[]"), ModelError, "a JSON list"),
-        ({"choices": []}, ModelError, "in another form"),
-        ({"choices": [{"message": None}]}, ModelError, "in another form"),
-        ({"choices": [{"message": {"content": "x"}}], "usage": 7}, ModelError, "in another form"),
-        ((200, " " * (MAX_ANSWER_BYTES + 1)), ModelBusy, "cannot be asked"),
+        ({"choices": []}, ModelError, "in an unexpected form"),
+        ({"choices": [{"message": None}]}, ModelError, "in an unexpected form"),
+        (
+            {"choices": [{"message": {"content": "x"}}], "usage": 7},
+            ModelError,
+            "in an unexpected form",
+        ),
+        ((200, " " * (MAX_ANSWER_BYTES + 1)), ModelBusy, "did not answer"),
     ],
     ids=lambda value: "" if isinstance(value, type) else str(value)[:30],
 )
@@ -97,7 +101,7 @@ async def test_half_an_answer_is_none_and_paid_for(told: Scripted) -> None:
         consulted = await ask_twice(server.endpoint)
     assert consulted.value is None
     assert [(answer.tokens_in, answer.tokens_out) for answer in consulted.bill] == [(100, 20)]
-    assert consulted.problem == "`tiny` wrote no whole answer in 50 tokens"
+    assert consulted.problem == "`tiny` did not complete its answer in 50 tokens"
 
 
 @waits

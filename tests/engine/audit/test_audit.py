@@ -559,9 +559,9 @@ class TestDamage:
         ("change", "complaint"),
         [
             ({"ended_s": START_S - 90}, "it ended before it began"),
-            ({"ended_s": math.inf}, "its times are endless"),
-            ({"started_s": math.inf, "ended_s": math.inf}, "its times are endless"),
-            ({"robots_at_s": -math.inf}, "its times are endless"),
+            ({"ended_s": math.inf}, "its times are not finite"),
+            ({"started_s": math.inf, "ended_s": math.inf}, "its times are not finite"),
+            ({"robots_at_s": -math.inf}, "its times are not finite"),
             ({"floor_s": -1.0}, "below zero"),
             ({"url": "nowhere"}, "its URL is none of `a.test:80`"),
             ({"url": "http://b.test/"}, "its URL is none of `a.test:80`"),

@@ -321,7 +321,7 @@ class TestMoney:
         assert forms(server) == ["classification", "quality"]
         assert advised.micros == 2 * ANSWER_MICROS
         assert advised.ear.warnings == [
-            "the budget of 0.0028 $ is used up; no model is asked any more"
+            "the budget of 0.0028 $ is used up; geomi asks no model any more"
         ]
         assert all(one == page[1] for one in advised.analyses[1:])
 
@@ -385,7 +385,7 @@ class TestFalling:
         advised = await advise(tmp_path, endpoint, RULE, page, page)
         assert advised.analyses == [page[1], page[1]]
         (warning,) = advised.ear.warnings
-        assert warning.startswith(f"no model answers: {endpoint} cannot be asked")
+        assert warning.startswith(f"no model answers: {endpoint} did not answer")
         assert [(line.calls, line.failures, line.micros) for line in advised.lines] == [
             (2, 2, 0), (2, 2, 0),
         ]  # fmt: skip

@@ -98,7 +98,7 @@ def why(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Why]:
         ("/a", "fetched and kept", "outcome.ok", "HTTP 200", "--exclude '/a'"),
         (
             "/private/x",
-            "not fetched: it is not allowed",
+            "not fetched: not allowed",
             "robots",
             "line 2: Disallow: /private (User-agent: *)",
             "only the site can allow it",
@@ -130,12 +130,12 @@ def why(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Why]:
         ("/pdf.pdf", "not fetched", "extension", ".pdf", ""),
         ("/nobody", "not fetched", "never_seen", "collected pages links to it", "scope.probe=true"),
         ("http://other.test/", "not fetched", "scope.host", "other.test", "--scope any"),
-        ("/old", "visited and not kept", "outcome.redirected", "redirects to", ""),
+        ("/old", "visited, not kept", "outcome.redirected", "redirects to", ""),
         ("/new", "fetched and kept", "outcome.ok", "HTTP 200", ""),
-        ("/gone", "fetched without success", "outcome.gone", "HTTP 404", ""),
-        ("/empty", "visited and not kept", "outcome.empty", "HTTP 200", ""),
-        ("/meta", "visited and not kept", "outcome.noindex", "its meta robots tag says", ""),
-        ("/header", "visited and not kept", "outcome.noindex", "its X-Robots-Tag header says", ""),
+        ("/gone", "fetched, but failed", "outcome.gone", "HTTP 404", ""),
+        ("/empty", "visited, not kept", "outcome.empty", "HTTP 200", ""),
+        ("/meta", "visited, not kept", "outcome.noindex", "its meta robots tag says", ""),
+        ("/header", "visited, not kept", "outcome.noindex", "its X-Robots-Tag header says", ""),
         ("/docs", "fetched and kept", "outcome.ok", "HTTP 200", ""),
         ("/docs/", "fetched and kept", "outcome.ok", "HTTP 200", ""),
     ],
@@ -154,9 +154,7 @@ def test_every_answer_names_what_decided(
 def test_the_parent_of_a_url_too_deep_is_named(why: Why) -> None:
     """A URL without an entry is found in the links of the pages that were kept."""
     steps = {step.name: step.verdict for step in why("/a/b/c").steps}
-    assert steps["frontier"].detail == (
-        f"linked from {why.site.url('/a/b')}, which lies at depth 2"
-    )
+    assert steps["frontier"].detail == (f"linked from {why.site.url('/a/b')}, which is at depth 2")
     assert steps["robots"].admitted
     assert not steps["depth"].admitted
 
@@ -168,7 +166,7 @@ def test_the_url_that_stood_for_another_is_named(why: Why, asked: str) -> None:
     assert told.answer == "fetched and kept"
     (frontier,) = [step for step in told.steps if step.name == "frontier"]
     first = why.site.url("/s?sid=9f8e7d6c5b4a39281706f5e4d3c2b1a0")
-    assert frontier.verdict.detail.startswith(f"the same page as {first}, which is asked for; ")
+    assert frontier.verdict.detail.startswith(f"the same page as {first}, which geomi requests; ")
     same = why("/a").steps
     assert not any("the same page" in step.verdict.detail for step in same)
 
@@ -213,7 +211,7 @@ def test_an_excluded_site_says_so_first(tmp_path: Path) -> None:
     with Why(tmp_path, max_pages=1) as asked:
         decided(tmp_path, SiteRule("127.0.0.1", "", Review.EXCLUDE, "only ads"))
         told = asked("/a")
-    assert told.answer == "waiting, and no longer wanted"
+    assert told.answer == "waiting, but excluded now"
     assert (told.decided_by, told.detail) == ("site.excluded", "only ads")
     assert told.hint == "geomi traps reset 127.0.0.1"
     assert told.steps[0].name == "site"
@@ -238,15 +236,15 @@ def test_what_was_left_alone_was_not_fetched_and_says_how_to_lift_it(tmp_path: P
         refused(tmp_path, url, until_s=None)
         asked.job = asked.crawl(max_pages=0)
         told = asked("/a")
-        assert told.answer == "not fetched: it is left alone"
+        assert told.answer == "not fetched: it is blocked"
         assert told.decided_by == "blocked_urls"
         assert told.hint == f"geomi blocked remove {url}"
         assert told.steps[-1].verdict.detail == "HTTP 403 on 2001-09-09; left alone for good"
         forgiven(tmp_path, url)
         told = asked("/a")
-        assert told.answer == "not fetched: it is left alone"
+        assert told.answer == "not fetched: it is blocked"
         assert told.decided_by == "outcome.left_alone"
-        assert told.hint.startswith("another crawl asks for it")
+        assert told.hint.startswith("start another crawl")
 
 
 def test_what_a_stricter_rule_dropped_was_not_fetched(tmp_path: Path) -> None:

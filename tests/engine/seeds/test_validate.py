@@ -133,25 +133,25 @@ def test_what_waits_is_no_problem(root: Path) -> None:
         ),
         (lambda root: write_metadata(root, country="my"), METADATA_KEY, "my/news"),
         (lambda root: write_metadata(root, date=1), METADATA_KEY, "date is no text"),
-        (lambda root: put(root, success_path(FIRST)), success_path(FIRST), "is no checkpoint"),
+        (lambda root: put(root, success_path(FIRST)), success_path(FIRST), "is not a checkpoint"),
         (
             lambda root: put(root, success_path(raw_path(SG, 3))),
             success_path(raw_path(SG, 3)),
-            "its raw file is not there",
+            "its raw file is missing",
         ),
         (
             lambda root: (root / success_path(MOM)).unlink(),
             MOM,
-            "it has no checkpoint: nobody has finished it",
+            "it has no checkpoint: it is unfinished",
         ),
-        (lambda root: (root / MOM).unlink(), MOM, "there is a checkpoint, and no contract"),
-        (lambda root: put(root, success_path(MOM)), MOM, "in the place of its checkpoint is none"),
+        (lambda root: (root / MOM).unlink(), MOM, "there is a checkpoint, but no contract"),
+        (lambda root: put(root, success_path(MOM)), MOM, "in place of its checkpoint is not one"),
         (
             lambda root: put(root, robots_path(SG, "mom.gov.sg")),
             MOM,
-            "answers for other files than those that are there",
+            "covers other files than the present ones",
         ),
-        (lambda root: put(root, f"{MOM[:-5]}.txt"), f"{MOM[:-5]}.txt", "no checkpoint answers"),
+        (lambda root: put(root, f"{MOM[:-5]}.txt"), f"{MOM[:-5]}.txt", "no checkpoint covers"),
         (
             lambda root: lay_contract(root, ["https://mom.gov.sg/a"], domain="mom.gov.sg"),
             MOM,
@@ -188,13 +188,13 @@ def test_a_raw_file_that_was_changed(root: Path) -> None:
     found = dict(problems(root))
     assert "1 of 2 records are rejected; the first is in line 1: it is no" in found[SECOND]
     assert "another file" in found[success_path(SECOND)]
-    assert found[MOM] == f"it is made of another `{SECOND}`"
+    assert found[MOM] == f"it was made from another `{SECOND}`"
 
 
 def test_a_raw_file_that_is_gone(root: Path) -> None:
     (root / SECOND).unlink()
     found = dict(problems(root))
-    assert found[success_path(SECOND)] == "its raw file is not there"
+    assert found[success_path(SECOND)] == "its raw file is missing"
     assert found[MOM] == f"it is made of `{SECOND}`, which is not there"
 
 
@@ -247,8 +247,8 @@ def test_more_problems_than_are_told(tmp_path: Path) -> None:
     assert len(found.problems) == MAX_PROBLEMS
     assert found.problems[0] == DatasetProblem(
         "prod/000",
-        "it is no part of a dataset",
-        "remove it, or give it the name it should have",
+        "it does not belong to a dataset",
+        "delete it, or give it the correct name",
     )
 
 

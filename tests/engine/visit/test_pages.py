@@ -78,7 +78,7 @@ class TestContentTypes:
         assert outcome_of(crawled, site.url("/over")) == (State.SKIPPED, Outcome.TOO_LARGE)
         assert crawled.entries[site.url("/fits")].state is State.COMPLETED
         (warning,) = crawled.ear.warnings
-        assert warning.startswith(f"{site.url('/over')} was passed over: ")
+        assert warning.startswith(f"{site.url('/over')} was skipped: ")
         assert "20000" in warning
 
     @pytest.mark.req("CTY-07", "CTY-08")

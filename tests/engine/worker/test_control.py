@@ -304,7 +304,7 @@ def test_a_job_has_one_supervisor(tmp_path: Path) -> None:
         crawled = crawl_site(tmp_path, site.url("/"), max_pages=1)
         with (
             PresenceLock(tmp_path, f"job-{crawled.report.job.id}"),
-            pytest.raises(StoreBusy, match="is held by another geomi"),
+            pytest.raises(StoreBusy, match="is in use by another geomi process"),
         ):
             crawl_site(tmp_path, site.url("/"), resume=True, max_pages=9)
         assert paths(site.log) == ["/"]

@@ -38,7 +38,7 @@ def command(
 @pytest.mark.req("SEC-09")
 def test_a_key_is_made_for_a_tenant_and_shown_once(command: Command) -> None:
     code, out, err = command("create", "--tenant", "acme", "--scope", "read", "--label", "wiki")
-    assert code == 0 and out.startswith("geomi_") and "shown only now" in err
+    assert code == 0 and out.startswith("geomi_") and "shows it only now" in err
     name, secret = out.strip().removeprefix("geomi_").split("_", 1)
     code, out, _ = command("list", "--json")
     (key,) = json.loads(out)
@@ -89,7 +89,7 @@ def test_what_is_wrong_is_told(command: Command, arguments: tuple[str, ...], tol
 def test_a_key_makes_no_data_directory(command: Command, tmp_path: Path) -> None:
     code, out, err = command("create", "-o", "elsewhere")
     assert (code, out) == (command("list", "-o", "elsewhere")[0], "")
-    assert "holds no geomi data" in err and "-o DIR" in err
+    assert "has no geomi data" in err and "-o DIR" in err
     assert not (tmp_path / "elsewhere").exists()
 
 

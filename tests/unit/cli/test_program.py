@@ -73,7 +73,7 @@ def told(
             "a TOML file",
         ),
         ("crawl http://a.test/ -x re:(", "is not an RE2 expression: missing ): (", ""),
-        ("crawl http://a.test/ --set limits.max_pages", "names no value", "KEY=VALUE"),
+        ("crawl http://a.test/ --set limits.max_pages", "has no value", "KEY=VALUE"),
         ("crawl http://a.test/ --user-agent=", "--user-agent is empty", "leave it out"),
         ("crawl http://a.test/ --profile=", "--profile is empty", "leave it out"),
         ("crawl http://a.test/ --include=", "--include is empty", "leave it out"),
@@ -85,7 +85,7 @@ def told(
         ("restore none.tar", "there is no backup `none.tar`", ""),
         ("restore none.tar -o .", "the directory you are in cannot", "-o DIR"),
         ("crawl http://a.test/ -n 9223372036854775808", "input should be at most 922", ""),
-        ("crawl http://a.test/ --user-agent Mozilla/5.0", "takes the name of another", "my-craw"),
+        ("crawl http://a.test/ --user-agent Mozilla/5.0", "uses the name of another", "my-craw"),
     ],
 )
 def test_a_wrong_command_line_is_one_line_and_code_2(
@@ -174,7 +174,7 @@ def test_a_crawl_without_a_contact_warns(
     monkeypatch.setenv("GEOMI_CONTACT", contact)
     monkeypatch.setattr(sys, "argv", ["geomi", "crawl", "http://192.0.2.1/", "-n", "1", *flags])
     assert main() == NothingFetched.exit_code
-    warned = "warning: sites cannot tell who crawls them" in capsys.readouterr().err
+    warned = "warning: sites cannot see who crawls them" in capsys.readouterr().err
     assert warned is warns
 
 
@@ -184,7 +184,7 @@ def test_a_variable_that_says_nothing_is_named_to_whoever_wants_to_know(
     monkeypatch.setenv("GEOMI_LOG_LEVEL", "debug")
     monkeypatch.setattr(sys, "argv", ["geomi", "crawl", "http://192.0.2.1/", "-v"])
     main()
-    assert "note: the variable GEOMI_LOG_LEVEL says nothing to geomi" in capsys.readouterr().err
+    assert "note: geomi does not know the variable GEOMI_LOG_LEVEL" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(

@@ -99,7 +99,7 @@ class TestCheck:
         stock.trouble = [Reply(b"who is ctx7sk-0123456789?", 401)]
         code, out, err = command("providers", "check", "stripe")
         assert code == 7
-        assert "could not be asked" in out and "answered 401: who is [key]?" in err
+        assert "no answer:" in out and "answered 401: who is [key]?" in err
         assert "ctx7sk" not in out + err
 
     def test_without_a_source_there_is_nothing_to_check(self, command: Command) -> None:
@@ -142,7 +142,7 @@ class TestProviders:
         [
             ("a.json", '{"seed_urls": [], "allowed_path_patterns": ["/**"]}', "`seed_urls`"),
             ("a.json", "{", "cannot read `a.json`"),
-            ("a.json", "[]", "`a.json` holds no object"),
+            ("a.json", "[]", "`a.json` has no object"),
             ("a.toml", "seed_url = 'https://a.test/'", "lacks `allowed_path_patterns`"),
             ("a.toml", "seed_url = ", "cannot read `a.toml`"),
             ("a.toml", "\xff", "cannot read `a.toml`"),
@@ -152,8 +152,8 @@ class TestProviders:
             ("a.json", " " * 65_537, "more than 65,536 bytes"),
             ("a.toml", VALID + "max_depth = 6", "`max_depth` of provider `a` is `6`"),
             ("a.toml", VALID.replace(TERMS, ""), "have not been reviewed"),
-            ("a.toml", VALID.replace("true", "false"), "hint: to keep every crawl away from it"),
-            ("a.toml", VALID.replace("2026", "2999"), "`2999-01-31` lies in the future"),
+            ("a.toml", VALID.replace("true", "false"), "hint: to forbid all crawls of its hosts"),
+            ("a.toml", VALID.replace("2026", "2999"), "`2999-01-31` is in the future"),
             ("a.toml", VALID + "max_depth = 6\nmax_pages = 0", "is `6`"),
             ("a.toml", VALID + "max_depth = 6\nmax_pages = 0", "is `0`"),
             ("A b.toml", VALID, "`A b` cannot be a provider's key"),
@@ -184,7 +184,7 @@ class TestProviders:
         allowed = data(command, "providers", "review", "stripe", "--allows")
         assert (allowed["tos_allows_crawling"], len(allowed["tos_reviewed_at"])) == (True, 10)
         code, _, err = command("providers", "remove", "stripe")
-        told = "the review of provider stripe is forgotten; it is as it comes with geomi\n"
+        told = "the review of provider stripe is deleted; the provider is as geomi ships it\n"
         assert (code, err) == (0, told)
         assert data(command, "providers", "show", "stripe")["origin"] == "preset"
 
@@ -257,11 +257,11 @@ class TestProfiles:
         ("crawl --provider opnai", "unknown provider: `opnai`"),
         ("crawl https://a.test/ --provider openai", "has its own start URLs"),
         ("crawl --provider openai -n 501", "under profile docs it is 1 to 500"),
-        ("crawl --provider openai --user-agent Googlebot/2.1", "takes the name of another"),
+        ("crawl --provider openai --user-agent Googlebot/2.1", "uses the name of another"),
         ("providers show opnai", "unknown provider: `opnai`"),
-        ("providers review openai", "what do the terms say?"),
+        ("providers review openai", "say what the terms allow"),
         ("providers review openai --allows --date x", "`x` is not a date"),
-        ("providers review openai --allows --date 2999-01-01", "`2999-01-01` lies in the future"),
+        ("providers review openai --allows --date 2999-01-01", "`2999-01-01` is in the future"),
         ("profiles show dosc", "no profile `dosc`"),
         ("blocked add https://a.test/ --for soon", "--for `soon` is no time"),
         ("blocked add https://a.test/ --for 0d", "--for `0d` is no time"),

@@ -50,7 +50,7 @@ def test_a_terminal_is_shown_files_domains_and_what_waits() -> None:
     assert drawn(STANDING) == [
         "files 3 of 6, 1 failed, 2 waiting",
         "domains 1,200 of 1,245, 45 waiting",
-        "messages 42 waiting, 5 in hand",
+        "messages 42 waiting, 5 borrowed",
         "dead letters 1",
         "time 0:01:00",
     ]

@@ -26,7 +26,7 @@ from geomi.settings.layers import profile_names, read_profile, resolve
     ],
 )
 def test_another_programs_name_is_refused(agent: str) -> None:
-    with pytest.raises(ConfigError, match="takes the name of another program") as caught:
+    with pytest.raises(ConfigError, match="uses the name of another program") as caught:
         refuse_disguise(CrawlConfig(http=HttpRules(user_agent=agent)))
     assert "my-crawler/1.0" in caught.value.hint
 

@@ -148,7 +148,7 @@ class TestNames:
 
     def test_set_without_a_value(self) -> None:
         """A forgotten `=` is told."""
-        with pytest.raises(ConfigError, match="names no value") as caught:
+        with pytest.raises(ConfigError, match="has no value") as caught:
             flags_layer({}, ["limits.max_pages"])
         assert "KEY=VALUE" in caught.value.hint
 
@@ -310,11 +310,11 @@ class TestSchema:
     def test_from_elsewhere_no_file_is_named(self, tmp_path: Path) -> None:
         path = tmp_path / "own.json"
         path.write_text(self.SCHEMA)
-        with pytest.raises(ConfigError, match="it is no JSON"):
+        with pytest.raises(ConfigError, match="it is not JSON"):
             resolve([env_layer({"GEOMI_CRAWL_ANALYSIS__SCHEMA": f"@{path}"})])
 
     def test_a_file_that_is_no_text(self, tmp_path: Path) -> None:
         path = tmp_path / "own.json"
         path.write_bytes(b"\xff\xfe")
-        with pytest.raises(ConfigError, match="it is no text"):
+        with pytest.raises(ConfigError, match="it is not text"):
             flags_layer({}, [f"analysis.schema=@{path}"])

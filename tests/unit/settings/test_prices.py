@@ -47,7 +47,7 @@ class TestModels:
          "tiny=1/nan", "tiny=inf/1", "tiny=1/2/3", "tiny=1000001/0", "tiny 1/2"],
     )  # fmt: skip
     def test_what_is_no_price(self, text: str) -> None:
-        with pytest.raises(ConfigError, match="is no price of a model") as caught:
+        with pytest.raises(ConfigError, match="is not a price of a model") as caught:
             read_prices([text])
         assert f"`{text}`" in caught.value.message
         assert "name=0.15/0.60" in caught.value.hint
@@ -81,7 +81,7 @@ class TestPages:
          "fetch=1000001"],
     )  # fmt: skip
     def test_what_is_no_price(self, text: str) -> None:
-        with pytest.raises(ConfigError, match="is no price of a page") as caught:
+        with pytest.raises(ConfigError, match="is not a price of a page") as caught:
             read_unit_prices([text])
         assert "classify" in caught.value.hint
 

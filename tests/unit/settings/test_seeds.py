@@ -23,11 +23,11 @@ def test_each_tenant_has_its_root() -> None:
 @pytest.mark.parametrize(
     ("text", "told"),
     [
-        ("/srv/seeds", "names no tenant's dataset"),
-        ("acme=", "names no tenant's dataset"),
-        ("=/srv/seeds", "names no tenant's dataset"),
-        ("../acme=/srv/seeds", "names no tenant's dataset"),
-        ("Acme=/srv/seeds", "names no tenant's dataset"),
+        ("/srv/seeds", "does not name a tenant's dataset"),
+        ("acme=", "does not name a tenant's dataset"),
+        ("=/srv/seeds", "does not name a tenant's dataset"),
+        ("../acme=/srv/seeds", "does not name a tenant's dataset"),
+        ("Acme=/srv/seeds", "does not name a tenant's dataset"),
     ],
 )
 def test_what_names_no_root_is_refused(text: str, told: str) -> None:

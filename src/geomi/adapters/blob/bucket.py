@@ -42,7 +42,7 @@ LONGEST_PAUSE_S = 2.0
 MAX_TRIES = 1000
 
 _DENIED = re.compile(r"status code: 40[13]\b")
-_KEY_HINT = "check AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY and what they may do there"
+_KEY_HINT = "check AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY and their permissions there"
 _PLACE_HINT = "check the bucket, AWS_ENDPOINT_URL and AWS_REGION"
 _CODE = re.compile(r"<Code>([A-Za-z0-9]{1,80})</Code>")
 
@@ -90,7 +90,7 @@ class Bucket:
             if not await self._holds(name, data):
                 raise StoreError(
                     f"`{name}` in {self} is not what was sent to it",
-                    hint="the file is kept; look for who else writes to that bucket",
+                    hint="geomi keeps the file; find out who else writes to that bucket",
                 )
 
     async def range(self, name: str, start: int, length: int) -> bytes:

@@ -204,7 +204,9 @@ class S3Archive:
             await self._send_waiting()
         except StoreError as error:
             count = len(self._waiting)
-            self._warn(f"{count} archive segments wait on this disk to be sent: {error.message}")
+            self._warn(
+                f"{count} archive segments wait on this disk for their upload: {error.message}"
+            )
 
     async def _send_waiting(self) -> None:
         while self._waiting:

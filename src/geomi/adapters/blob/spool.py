@@ -126,7 +126,7 @@ def _key(job: str, name: str) -> str:
 
 def _checked(name: str) -> str:
     if not _NAME.fullmatch(name):
-        raise StoreError(f"`{name}` names no text that waits to be indexed")
+        raise StoreError(f"`{name}` is not a text that waits to be indexed")
     return name
 
 

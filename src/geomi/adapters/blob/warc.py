@@ -173,7 +173,7 @@ def blank_members(length: int, *, erased_at_s: float) -> bytes:
         empty = _blank_member(0, erased_at_s)
         most = len(empty) + MAX_FIELD_BYTES - len(FIELD_NAME) - 2
         if left < len(empty):
-            raise StoreError(f"a record of {length} bytes is too short to be erased in its place")
+            raise StoreError(f"a record of {length} bytes is too short for erasing it in place")
         # What is left for the last one has to hold a whole member, too.
         size = left if left <= most else min(most, left - 2 * len(empty))
         parts.append(_blank_member(size - len(empty), erased_at_s))

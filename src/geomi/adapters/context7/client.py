@@ -103,7 +103,7 @@ class Context7Client:
             if fetched.status not in _MOVED:
                 raise self._refusal(fetched)
             library = self._read(fetched, lambda told: read_move(told, self.address))
-        raise SourceError(f"{self.address} moves a library more than {MAX_MOVES} times")
+        raise SourceError(f"{self.address} redirects a library more than {MAX_MOVES} times")
 
     async def aclose(self) -> None:
         """Close every connection."""
@@ -122,7 +122,7 @@ class Context7Client:
             )
         )
         if fetched.failure is not None:
-            raise SourceBusy(f"{self.address} cannot be asked: {fetched.detail or fetched.failure}")
+            raise SourceBusy(f"{self.address} did not answer: {fetched.detail or fetched.failure}")
         return replace(fetched, body=self._hushed(fetched.body))
 
     def _hushed(self, text: bytes) -> bytes:
@@ -134,10 +134,10 @@ class Context7Client:
             # Written anew, as JSON can spell each letter of a key in another way.
             return read(read_json_object(self._hushed(orjson.dumps(told))))
         except orjson.JSONEncodeError as error:  # a TypeError: it reads deeper than it writes
-            message = f"{self.address} answered in another form: nested too deep"
+            message = f"{self.address} answered in an unexpected form: nested too deep"
             raise SourceBusy(message) from error
         except ValueError as error:
-            raise SourceBusy(f"{self.address} answered in another form: {error}") from error
+            raise SourceBusy(f"{self.address} answered in an unexpected form: {error}") from error
 
     def _refusal(self, fetched: Fetched) -> SourceError:
         status = fetched.status
@@ -146,7 +146,7 @@ class Context7Client:
         said = f"answered {status}: {on_one_line(beginning(fetched))}"
         if status in _BUSY or status >= 500:
             return self._busy(fetched, said)
-        hint = "look at GEOMI_CONTEXT7_KEY" if status in _REFUSED else "look at GEOMI_CONTEXT7_URL"
+        hint = "check GEOMI_CONTEXT7_KEY" if status in _REFUSED else "check GEOMI_CONTEXT7_URL"
         return SourceError(f"{self.address} {said}", hint=hint)
 
     def _busy(self, fetched: Fetched, said: str) -> SourceBusy:
@@ -176,10 +176,10 @@ def read_move(told: Mapping[str, Any], source: str) -> str:
     if target.startswith(("http://", "https://")):
         here, there = urlsplit(source), urlsplit(target)
         if (here.scheme, here.netloc) != (there.scheme, there.netloc):
-            raise ValueError("a move to another server")
+            raise ValueError("it redirects to another server")
         target = there.path.removeprefix(here.path)
     if not is_library(target):
-        raise ValueError("a move to nowhere")
+        raise ValueError("it redirects to nowhere")
     return target
 
 

@@ -197,8 +197,8 @@ class DirectoryDataset:
         """Refuse a root that is gone: made anew, it would take what belongs elsewhere now."""
         if not self._root.is_dir():
             raise StoreError(
-                f"there is no dataset at `{self._root}` any more: it is no folder",
-                hint="put it back, or name where it lies now",
+                f"there is no dataset at `{self._root}` any more: it is not a folder",
+                hint="put it back, or give its new place",
             )
 
     def _own(self, key: str) -> Path:
@@ -216,6 +216,6 @@ class DirectoryDataset:
 
     def _strayed(self, key: str) -> StoreError:
         return StoreError(
-            f"`{key}` leads to elsewhere than {self.name}/{key}",
-            hint="replace the link by what it leads to",
+            f"`{key}` leads out of {self.name}/{key}",
+            hint="replace the link by its target",
         )

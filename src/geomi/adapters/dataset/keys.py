@@ -18,14 +18,14 @@ _CONTROL = re.compile(r"[\x00-\x1f\x7f\\]")
 def checked_key(key: str) -> str:
     """Return a key that names a file within a dataset; any other is refused."""
     if not _is_within(key):
-        raise StoreError(f"`{ascii(key[:MAX_SHOWN_CHARS])[1:-1]}` is no key of a dataset")
+        raise StoreError(f"`{ascii(key[:MAX_SHOWN_CHARS])[1:-1]}` is not a key of a dataset")
     return key
 
 
 def checked_prefix(prefix: str) -> str:
     """Return a prefix that keys may begin with; any other is refused."""
     if prefix and not _is_within(prefix.removesuffix("/")):
-        raise StoreError(f"`{ascii(prefix[:MAX_SHOWN_CHARS])[1:-1]}` is no prefix of a dataset")
+        raise StoreError(f"`{ascii(prefix[:MAX_SHOWN_CHARS])[1:-1]}` is not a prefix of a dataset")
     return prefix
 
 
@@ -36,8 +36,8 @@ def writable_key(key: str) -> str:
     if key.startswith(RAW) and key.endswith(SUCCESS) and read_raw_key(key.removesuffix(SUCCESS)):
         return key
     raise StoreError(
-        f"`{key}` is not written to: raw data stay as they came",
-        hint="the seed engine writes to prod/, rejects/ and the .success of raw files",
+        f"`{key}` is read-only: geomi does not change raw files",
+        hint="the seed engine writes to prod/, rejects/ and the .success files of raw files",
     )
 
 

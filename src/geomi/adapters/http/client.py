@@ -115,7 +115,7 @@ class HttpClient:
             connection = await self._open(visit, url)
         if asyncio.get_running_loop().time() >= visit.deadline_s:
             connection.close()
-            raise FetchFailed(Outcome.TIMEOUT, "this process was stopped before it could ask")
+            raise FetchFailed(Outcome.TIMEOUT, "this process stopped before the request")
         await visit.exchange(message, connection)
         if visit.reader.is_reusable:
             self._pool.park(place, connection)
@@ -187,8 +187,8 @@ def write_request(url: Url, headers: Headers, proxy: Proxy | None, body: bytes =
     message = "\r\n".join([*lines, "", ""])
     if message.count("\n") != len(lines) + 1 or message.count("\r") != len(lines) + 1:
         raise ConfigError(
-            f"a request header for `{url.host}` holds a line break",
-            hint="look at `http.headers` and `http.user_agent`",
+            f"a request header for `{url.host}` has a line break",
+            hint="check `http.headers` and `http.user_agent`",
         )
     return message.encode() + body
 

@@ -21,7 +21,7 @@ MIN_WINDOW_BYTES = 1024
 WINDOW_S = 10.0
 # Also of an answer that lay whole in the system while this process was stopped: its host may have
 # been lent to somebody else since.
-LATE = "the answer was not whole when the total time was over"
+LATE = "the answer was not complete within the total time"
 
 
 class Connection(asyncio.BufferedProtocol):
@@ -169,7 +169,7 @@ class Connection(asyncio.BufferedProtocol):
             self._start_window(now_s, reader.wire_bytes)
         problem = self._overdue(now_s, reader.wire_bytes)
         if problem:
-            waited = "; it waited for room in memory" if reader.is_held else ""
+            waited = "; it waited for free memory" if reader.is_held else ""
             reader.fail(Outcome.TIMEOUT, problem + waited)
             self._finish()
             return

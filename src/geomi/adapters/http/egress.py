@@ -48,7 +48,7 @@ class Egress:
         if port in BLOCKED_PORTS:
             return Resolution(
                 failure=Outcome.ADDRESS_REFUSED,
-                detail=f"port {port} of `{name}` belongs to another protocol and is never asked",
+                detail=f"port {port} of `{name}` belongs to another protocol and is refused",
             )
         override = self._overrides.get((name, port))
         if override is not None:
@@ -179,7 +179,7 @@ class Egress:
                 context.load_verify_locations(self._rules.ca_file)
             except (OSError, ssl.SSLError) as error:
                 raise ConfigError(
-                    f"`{self._rules.ca_file}` holds no certificates that can be read: {error}",
+                    f"`{self._rules.ca_file}` has no readable certificates: {error}",
                     hint="give a file of PEM certificates",
                 ) from error
         return context
@@ -214,7 +214,9 @@ def _translated(name: str, port: int, timeout_s: float) -> Iterator[None]:
 
 def _refusal(name: str, address: str, verdict: Verdict) -> Resolution:
     where = f"`{name}` is" if name == address else f"`{name}` resolves to {address}, which is"
-    way_out = f"use {verdict.hint} if it is yours" if verdict.hint else "it is never asked"
+    way_out = (
+        f"use {verdict.hint} if it is your own" if verdict.hint else "geomi never connects to it"
+    )
     return Resolution(
         is_public=False,
         failure=Outcome.ADDRESS_REFUSED,

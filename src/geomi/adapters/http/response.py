@@ -136,7 +136,7 @@ class ResponseReader:
         if self._header_count > MAX_HEADERS:
             self.fail(Outcome.TOO_LARGE, f"more than {MAX_HEADERS} headers")
         elif _CONTROLS.search(value):
-            self.fail(Outcome.PROTOCOL_ERROR, "a header holds a control character")
+            self.fail(Outcome.PROTOCOL_ERROR, "a header has a control character")
         elif not self.status:
             self.headers.append((name.decode("latin-1").lower(), _text(value)))
 
@@ -154,7 +154,7 @@ class ResponseReader:
         if len(self.head) > MAX_HEAD_BYTES:
             self.fail(Outcome.TOO_LARGE, _HEAD_TOO_LARGE)
         if self.head.partition(b"\n")[2].startswith((b" ", b"\t")):  # RFC 9112 §2.2: no fold
-            self.fail(Outcome.PROTOCOL_ERROR, "a space stands before the first header")
+            self.fail(Outcome.PROTOCOL_ERROR, "a space precedes the first header")
         if self.failure is None:
             try:
                 self._plan_body()

@@ -106,7 +106,7 @@ def parse_proxy(text: str) -> Proxy:
     if parts.scheme != "http" or not host:
         raise ConfigError(
             f"`{_masked(text)}` is not the URL of a proxy",
-            hint="write http://host:port; a proxy that is itself asked over TLS is not supported",
+            hint="write http://host:port; geomi does not support a proxy over TLS",
         )
     if parts.username is None:
         return Proxy(host, port)
@@ -143,7 +143,7 @@ def _fields(text: str) -> list[str]:
 
 def _nonsense(text: str) -> ConfigError:
     return ConfigError(
-        f"`{text}` does not say where a host is to be found",
+        f"`{text}` is not a host with its address",
         hint="write HOST:PORT:ADDRESS or HOST:PORT:ADDRESS:PORT, an IPv6 address in brackets",
     )
 

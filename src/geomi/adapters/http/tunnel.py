@@ -58,7 +58,7 @@ class _Tunnel(asyncio.Protocol):
         if self._transport is not None:
             self._transport.pause_reading()
         if end + len(_HEAD_END) != len(self._data):
-            self._end(None, "its answer is not the head of a response")
+            self._end(None, "its answer is not an HTTP response")
         else:
             self._end(bytes(self._data), "")
 
@@ -71,7 +71,7 @@ class _Tunnel(asyncio.Protocol):
         if answer is not None:
             self.answer.set_result(answer)
         else:
-            self.answer.set_exception(OSError(f"the proxy gave no tunnel: {problem}"))
+            self.answer.set_exception(OSError(f"the proxy opened no tunnel: {problem}"))
 
 
 def _connect_request(proxy: Proxy, target: tuple[str, int]) -> bytes:

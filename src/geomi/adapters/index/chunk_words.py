@@ -44,5 +44,5 @@ def check_length(embedder: str, known: int, given: int) -> None:
     if known != given:
         raise StoreError(
             f"vectors of `{embedder}` have {known} numbers in this index; these have {given}",
-            hint="give another model another name",
+            hint="give each model a name of its own",
         )

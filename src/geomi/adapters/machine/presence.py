@@ -36,7 +36,7 @@ class PresenceLock:
         except BlockingIOError as error:
             os.close(self._descriptor)
             raise StoreBusy(
-                f"`{self._path.stem}` is held by another geomi",
+                f"`{self._path.stem}` is in use by another geomi process",
                 hint="wait for it, stop it, or crawl without --resume",
             ) from error
         except OSError as error:

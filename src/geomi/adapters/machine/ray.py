@@ -74,7 +74,9 @@ class RayActors:
             answer = getattr(actor, method).remote(*arguments)
             return self._ray.get(answer, timeout=within_s)
         except ValueError as error:
-            raise ClusterError(f"there is no actor `{name}`", hint="geomi fleet up") from error
+            raise ClusterError(
+                f"there is no actor `{name}`", hint="start it with geomi fleet up"
+            ) from error
         except (exceptions.RayActorError, exceptions.GetTimeoutError) as error:
             raise ClusterError(f"the actor `{name}` does not answer") from error
 
@@ -97,7 +99,7 @@ class RayActors:
             reason = str(error).partition("\n")[0]
             raise ClusterError(
                 f"the Ray cluster at `{address}` cannot be reached: {reason}",
-                hint="`ray start --head` starts one, and says its address",
+                hint="`ray start --head` starts one and prints its address",
             ) from error
 
 

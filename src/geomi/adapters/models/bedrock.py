@@ -126,15 +126,15 @@ def _telling(model: str, call: Callable[[], T]) -> T:
         code = str(error.response.get("Error", {}).get("Code", "unknown"))
         raise _refusal(code)(
             f"`{model}` refused: {code[:MAX_CODE_CHARS]}",
-            hint="check the region and what the key may do",
+            hint="check the region and the permissions of the key",
         ) from error
     except (NoCredentialsError, PartialCredentialsError) as error:
         raise ModelError(
-            f"there are no AWS credentials to ask `{model}` with",
+            f"there are no AWS credentials for `{model}`",
             hint="set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or a role",
         ) from error
     except ResponseParserError as error:
-        raise ModelError(f"`{model}` answered in another form: {error}") from error
+        raise ModelError(f"`{model}` answered in an unexpected form: {error}") from error
     except BotoCoreError as error:
         raise ModelBusy(f"`{model}` cannot be asked: {type(error).__name__}") from error
 
@@ -225,7 +225,7 @@ class BedrockModel:
             text = "".join(part.get("text", "") for part in parts)
             usage = told.get("usage") or {}
         except (KeyError, TypeError, AttributeError) as error:
-            raise ModelError(f"`{self.name}` answered in another form: {error!r}") from error
+            raise ModelError(f"`{self.name}` answered in an unexpected form: {error!r}") from error
         read, written = (
             read_tokens(usage.get("inputTokens")),
             read_tokens(usage.get("outputTokens")),

@@ -43,7 +43,7 @@ def in_batches(items: Sequence[T]) -> Iterator[Sequence[T]]:
 def unit(vectors: NDArray[Any]) -> Vectors:
     """Return vectors with a length of 1; one without a direction stays nothing."""
     if not np.isfinite(vectors).all():
-        raise ModelError("a model gave a vector with something in it that is no number")
+        raise ModelError("a model answered with a vector that has a value other than a number")
     lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
     scaled: Vectors = (vectors / np.maximum(lengths, LEAST_LENGTH)).astype(np.float32)
     return scaled
@@ -54,7 +54,7 @@ def read_vectors(rows: Sequence[object], *, dimensions: int, source: str) -> Vec
     try:
         vectors = np.array(rows, np.float64)
     except (TypeError, ValueError) as error:
-        raise ModelError(f"{source} answered with vectors that are none") from error
+        raise ModelError(f"{source} answered with something other than vectors") from error
     if vectors.ndim != 2 or not vectors.size or dimensions not in (0, vectors.shape[1]):
         raise ModelError(
             f"{source} answered with vectors of shape {vectors.shape}, not of {dimensions or 'any'}"

@@ -77,7 +77,7 @@ class OpenAiModel:
             read = read_tokens(usage.get("prompt_tokens"))
             written = read_tokens(usage.get("completion_tokens"))
         except (KeyError, IndexError, TypeError, ValueError, AttributeError) as error:
-            raise ModelError(f"{self._server} answered in another form: {error!r}") from error
+            raise ModelError(f"{self._server} answered in an unexpected form: {error!r}") from error
         text = text if isinstance(text, str) else ""
         return ModelReply(text, read_name(told.get("model"), self.name), read, written, is_whole)
 
@@ -131,7 +131,7 @@ class OpenAiServer:
             )
         )
         if fetched.failure is not None:
-            raise ModelBusy(f"{self} cannot be asked: {fetched.detail or fetched.failure}")
+            raise ModelBusy(f"{self} did not answer: {fetched.detail or fetched.failure}")
         if fetched.status != 200:
             raise _refusal(fetched.status)(f"{self} answered {fetched.status}: {_told(fetched)}")
         return read_object(fetched.body, str(self))
@@ -230,7 +230,7 @@ async def _ask(
         given = {one["index"]: one["embedding"] for one in told["data"]}
         rows = [given.pop(at) for at in range(len(texts))]
     except (KeyError, TypeError) as error:
-        raise ModelError(f"{server} answered in another form: {error!r}") from error
+        raise ModelError(f"{server} answered in an unexpected form: {error!r}") from error
     if given:
         raise ModelError(f"{server} answered with {len(given)} vectors too many")
     return read_vectors(rows, dimensions=dimensions, source=str(server))

@@ -46,14 +46,12 @@ class Metrics:
     """An `EventSink` that counts."""
 
     def __init__(self) -> None:
-        self._pages = Counter(
-            "geomi_visits_total", "Visits by what became of them.", ("outcome", "state")
-        )
+        self._pages = Counter("geomi_visits_total", "Visits by outcome.", ("outcome", "state"))
         self._answers = Counter(
             "geomi_responses_total", "Answers by the first digit of their status.", ("class",)
         )
         self._retries = Counter("geomi_retries_total", "Visits that will be tried again.")
-        self._empty = Counter("geomi_empty_pages_total", "Pages of which no text was left.")
+        self._empty = Counter("geomi_empty_pages_total", "Pages without text.")
         self._bytes = Counter("geomi_received_bytes_total", "Bytes received.")
         self._links = Counter("geomi_links_total", "Links found on pages.")
         self._fetches = Histogram(
@@ -63,16 +61,14 @@ class Metrics:
             "geomi_host_fetch_seconds_total", "The same by host; divide by the count.", ("host",)
         )
         self._host_fetches = Counter(
-            "geomi_host_fetches_total", "How many pages each host was asked for.", ("host",)
+            "geomi_host_fetches_total", "Requests for pages, by host.", ("host",)
         )
         self._robots = Counter(
-            "geomi_robots_total", "robots.txt files that were asked for.", ("class", "cached")
+            "geomi_robots_total", "Requests for robots.txt.", ("class", "cached")
         )
-        self._claims = Histogram(
-            "geomi_claim_seconds", "How long it took to borrow hosts.", STORE_BOUNDS
-        )
+        self._claims = Histogram("geomi_claim_seconds", "How long claims took.", STORE_BOUNDS)
         self._settlements = Histogram(
-            "geomi_settle_seconds", "How long it took to commit visits.", STORE_BOUNDS
+            "geomi_settle_seconds", "How long settlements took.", STORE_BOUNDS
         )
         self._waited = Counter(
             "geomi_politeness_wait_seconds_total", "Time spent waiting for hosts' turns."
@@ -80,20 +76,20 @@ class Metrics:
         self._stages = Counter(
             "geomi_stage_cpu_seconds_total", "CPU that each stage of a page took.", ("stage",)
         )
-        self._started = Counter("geomi_jobs_taken_up_total", "How often a job was taken up.")
+        self._started = Counter("geomi_jobs_taken_up_total", "How often jobs started or resumed.")
         self._ended = Counter("geomi_jobs_ended_total", "Jobs that ended.", ("state", "stop"))
         self._documents = Counter(
             "geomi_documents_total",
-            "Pages that were understood, by what became of them.",
+            "Analysed pages, by result.",
             ("state",),
         )
-        self._warnings = Counter("geomi_warnings_total", "What a person should know.")
-        self.waiting = Gauge("geomi_waiting_urls", "URLs that wait, by tenant.", ("tenant",))
+        self._warnings = Counter("geomi_warnings_total", "Warnings.")
+        self.waiting = Gauge("geomi_waiting_urls", "Waiting URLs, by tenant.", ("tenant",))
         self.jobs = Gauge("geomi_jobs", "Jobs that are not over, by state.", ("state",))
         self.workers = Gauge(
             "geomi_workers", "Processes that work on the store, by role.", ("role",)
         )
-        self.deliveries = Gauge("geomi_deliveries_waiting", "Webhook deliveries that wait.")
+        self.deliveries = Gauge("geomi_deliveries_waiting", "Waiting webhook deliveries.")
         self.seeds = SeedMetrics()
 
     def emit(self, event: Event) -> None:
@@ -160,28 +156,26 @@ class SeedMetrics:
 
     def __init__(self) -> None:
         self._files = Histogram("geomi_seed_file_seconds", "How long raw files took.", SEED_BOUNDS)
-        self._rejects = Counter("geomi_seed_rejects_total", "Records of raw files not taken.")
+        self._rejects = Counter("geomi_seed_rejects_total", "Rejected records of raw files.")
         self._domains = Histogram(
-            "geomi_seed_domain_seconds", "How long contracts of domains took.", SEED_BOUNDS
+            "geomi_seed_domain_seconds", "How long contracts took.", SEED_BOUNDS
         )
         self._found = Counter(
             "geomi_seed_found_total",
-            "Domains by whether robots.txt and a sitemap were found.",
+            "Domains, by whether geomi found robots.txt and a sitemap.",
             ("what", "found"),
         )
         self._failures = Counter(
             "geomi_seed_failures_total",
-            "Raw files and domains that failed; the dead are not tried again.",
+            "Failed raw files and domains; geomi does not try dead ones again.",
             ("type", "dead"),
         )
         self.tasks = Gauge(
             "geomi_seed_tasks",
-            "Raw files and domains of datasets, by what became of them.",
+            "Raw files and domains of datasets, by state.",
             ("tenant", "kind", "state"),
         )
-        self.dead_letters = Gauge(
-            "geomi_seed_dead_letters", "Messages that nobody tries any more.", ("tenant",)
-        )
+        self.dead_letters = Gauge("geomi_seed_dead_letters", "Dead letters.", ("tenant",))
 
     def emit(self, event: SeedEvent) -> None:
         """Count one event."""

@@ -25,7 +25,7 @@ from geomi.model.index.language_model import JsonSchema
 from geomi.model.page import Article
 
 ENGINE = Engine("rules", "custom-1")
-NO_MODEL = "no model was asked; only structured data was read"
+NO_MODEL = "no model was asked; geomi used structured data alone"
 
 Value = object  # JSON
 
@@ -138,7 +138,7 @@ def _fit_list(values: list[Value], schema: JsonSchema, place: str) -> list[Value
 def _check_bounds(value: Value, schema: JsonSchema, place: str) -> None:
     values = schema.get("enum")
     if isinstance(values, list) and value not in values:
-        raise ValueError(f"`{place}` is none of the values that are allowed")
+        raise ValueError(f"`{place}` is not one of the allowed values")
     size: float
     if isinstance(value, str):
         size, low, high = len(value), "minLength", "maxLength"

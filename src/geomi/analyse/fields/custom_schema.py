@@ -45,11 +45,11 @@ def read_schema(text: str) -> JsonSchema:
     try:
         schema = json.loads(text)
     except (ValueError, RecursionError) as error:
-        raise ValueError(f"it is no JSON: {error}") from None
+        raise ValueError(f"it is not JSON: {error}") from None
     if not isinstance(schema, dict) or schema.get("type") != "object":
-        raise ValueError('at `/`: the whole of a schema has "type": "object"')
+        raise ValueError('at `/`: the root of a schema must have "type": "object"')
     if schema.pop("$schema", DRAFT) != DRAFT:
-        raise ValueError(f"at `/$schema`: only {DRAFT} is understood")
+        raise ValueError(f"at `/$schema`: only {DRAFT} is supported")
     _check(_Node(schema, "", 0), [MAX_PROPERTIES])
     return schema
 
@@ -91,7 +91,7 @@ def _check(node: _Node, room: list[int]) -> None:
         _refuse(node.place, f"a schema is at most {MAX_DEPTH} levels deep")
     for word, value in node.schema.items():
         if word not in _WORDS:
-            _refuse(node.at(word), f"`{word}` is not understood; {_KNOWN}")
+            _refuse(node.at(word), f"`{word}` is not supported; {_KNOWN}")
         _WORDS[word](node, value)
     kinds = types_of(node.schema)
     if "type" not in node.schema:
@@ -101,32 +101,32 @@ def _check(node: _Node, room: list[int]) -> None:
     if "array" in kinds:
         items = node.schema.get("items")
         if not isinstance(items, dict):
-            _refuse(node.place, "a list says in `items` what it is a list of")
+            _refuse(node.place, "a list must describe its items in `items`")
         _check(_Node(items, node.at("items"), node.depth + 1), room)
 
 
 def _check_properties(node: _Node, room: list[int]) -> None:
     properties = node.schema.get("properties")
     if not isinstance(properties, dict) or not properties:
-        _refuse(node.place, "an object says in `properties` what it has")
+        _refuse(node.place, "an object must list its fields in `properties`")
     for name, inner in properties.items():
         room[0] -= 1
         if room[0] < 0:
             _refuse(node.place, f"a schema has at most {MAX_PROPERTIES} properties")
         if not name or len(name) > MAX_NAME_CHARS or not name.isprintable():
-            _refuse(node.place, f"a name has 1 to {MAX_NAME_CHARS} characters that are seen")
+            _refuse(node.place, f"a name must have 1 to {MAX_NAME_CHARS} visible characters")
         if not isinstance(inner, dict):
-            _refuse(node.at("properties", name), "it is no object")
+            _refuse(node.at("properties", name), "it is not an object")
         _check(_Node(inner, node.at("properties", name), node.depth + 1), room)
     for name in _listed(node.schema.get("required", [])):
         if name not in properties:
-            _refuse(node.at("required"), f"`{name}` is no property")
+            _refuse(node.at("required"), f"`{name}` is not a property")
 
 
 def _is_type(node: _Node, value: object) -> None:
     kinds = _listed(value) if isinstance(value, list) else [value]
     if not kinds or any(kind not in TYPES for kind in kinds):
-        _refuse(node.at("type"), f"it is one of {', '.join(TYPES)}, or a list of them")
+        _refuse(node.at("type"), f"it must be one of {', '.join(TYPES)}, or a list of them")
 
 
 def _is_text(node: _Node, value: object) -> None:
@@ -138,24 +138,24 @@ def _is_values(node: _Node, value: object) -> None:
     values = _listed(value)
     plain = all(one is None or isinstance(one, str | int | float) for one in values)
     if not values or len(values) > MAX_VALUES or not plain:
-        _refuse(node.at("enum"), f"it lists 1 to {MAX_VALUES} texts, numbers or truths")
+        _refuse(node.at("enum"), f"it must list 1 to {MAX_VALUES} strings, numbers or booleans")
     if any(isinstance(one, str) and len(one) > MAX_TEXT_CHARS for one in values):
         _refuse(node.at("enum"), f"a value has at most {MAX_TEXT_CHARS} characters")
 
 
 def _is_names(node: _Node, value: object) -> None:
     if not isinstance(value, list) or not all(isinstance(one, str) for one in value):
-        _refuse(node.at("required"), "it lists names of properties")
+        _refuse(node.at("required"), "it must list names of properties")
 
 
 def _is_number(node: _Node, value: object) -> None:
     if isinstance(value, bool) or not isinstance(value, int | float):
-        _refuse(node.place, "a bound is a number")
+        _refuse(node.place, "a bound must be a number")
 
 
 def _is_count(node: _Node, value: object) -> None:
     if isinstance(value, bool) or not isinstance(value, int) or value < 0:
-        _refuse(node.place, "a number of items or characters is a whole number from 0")
+        _refuse(node.place, "a number of items or characters must be a whole number from 0")
 
 
 def _is_closed(node: _Node, value: object) -> None:

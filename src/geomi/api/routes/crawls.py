@@ -61,9 +61,7 @@ async def list_crawls(
     )
 
 
-@router.get(
-    "/crawls/{jobId}", operation_id="getCrawl", openapi_extra=READ, summary="Look at a crawl"
-)
+@router.get("/crawls/{jobId}", operation_id="getCrawl", openapi_extra=READ, summary="Show a crawl")
 async def get(job_id: JobId, desk: TenantServiceDep) -> CrawlResponse:
     """Return a crawl with its counters."""
     return await crawl_response(desk, await crawls.find(desk, job_id))
@@ -104,10 +102,10 @@ async def pause(job_id: JobId, desk: TenantServiceDep) -> CrawlResponse:
     "/crawls/{jobId}/resume",
     operation_id="resumeCrawl",
     openapi_extra=WRITE,
-    summary="Let a crawl go on",
+    summary="Resume a crawl",
 )
 async def resume(job_id: JobId, desk: TenantServiceDep) -> CrawlResponse:
-    """Let a crawl go on that was paused, or that a quota of the tenant ended."""
+    """Resume a crawl that was paused, or that a quota of the tenant ended."""
     return await crawl_response(desk, await crawls.resume(desk, job_id))
 
 
@@ -116,7 +114,7 @@ async def resume(job_id: JobId, desk: TenantServiceDep) -> CrawlResponse:
     operation_id="retryCrawl",
     status_code=HTTPStatus.ACCEPTED,
     openapi_extra=WRITE,
-    summary="Crawl the same again",
+    summary="Start the same crawl again",
 )
 async def retry(job_id: JobId, desk: TenantServiceDep, response: Response) -> CrawlResponse:
     """Start a new crawl with the seeds and the configuration of one that is over."""

@@ -19,20 +19,20 @@ class HealthResponse(ResponseModel):
     status: Literal["ok"] = "ok"
 
 
-@router.get("/healthz", operation_id="health", summary="Whether the process lives")
+@router.get("/healthz", operation_id="health", summary="Show whether the process lives")
 async def healthz() -> HealthResponse:
     """Answer, which is all there is to it."""
     return HealthResponse()
 
 
-@router.get("/readyz", operation_id="readiness", summary="Whether it can serve")
+@router.get("/readyz", operation_id="readiness", summary="Show whether the service can serve")
 async def readyz(request: Request) -> HealthResponse:
     """Answer while the data directory is open, can be read and can be written; else 503."""
     service = service_of(request)
     await service.office.named_values.count("keys")
     # Nobody here needs a key, so that nothing is written to find out: the heart does all the time.
     if service.home.heart.trouble is not None:
-        raise StoreBusy("the store cannot be written; what is there can be read")
+        raise StoreBusy("the store is read-only now; reads still work")
     if not service.home.world.disk.has_space():
-        raise StoreBusy("too little space is free; what is there can be read")
+        raise StoreBusy("too little disk space is free; reads still work")
     return HealthResponse()

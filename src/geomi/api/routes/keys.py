@@ -29,7 +29,7 @@ TenantId = Annotated[
     operation_id="createKey",
     status_code=HTTPStatus.CREATED,
     openapi_extra=OWN_SECRET,
-    summary="Make a key",
+    summary="Create a key",
 )
 async def create(asked: KeyRequest, caller: CallerDep, service: ServiceDep) -> KeyCreatedResponse:
     """Make a key of the caller's tenant; it is shown only now."""
@@ -67,7 +67,7 @@ async def rotate(key_id: KeyId, caller: CallerDep, service: ServiceDep) -> KeyCr
     operation_id="createTenantKey",
     status_code=HTTPStatus.CREATED,
     openapi_extra=SYSTEM_SECRET,
-    summary="Make a key of a tenant",
+    summary="Create a key of a tenant",
 )
 async def create_for(
     tenant: TenantId, asked: KeyRequest, service: ServiceDep

@@ -63,7 +63,7 @@ class WhyQuery(RequestModel):
     operation_id="createCollection",
     status_code=HTTPStatus.CREATED,
     openapi_extra=WRITE,
-    summary="Make a collection",
+    summary="Create a collection",
     tags=["collections"],
 )
 async def create(
@@ -102,7 +102,7 @@ async def list_collections(
     "/collections/{collectionId}",
     operation_id="getCollection",
     openapi_extra=READ,
-    summary="Look at a collection",
+    summary="Show a collection",
     tags=["collections"],
 )
 async def get(collection_id: CollectionId, desk: TenantServiceDep) -> CollectionResponse:
@@ -159,7 +159,7 @@ async def list_documents(
     "/documents/{documentId}",
     operation_id="getDocument",
     openapi_extra=READ,
-    summary="Read a document",
+    summary="Show a document",
     tags=["documents"],
 )
 async def read(document_id: DocumentId, desk: TenantServiceDep) -> FullDocumentResponse:
@@ -198,7 +198,7 @@ async def find(asked: SearchRequest, desk: TenantServiceDep) -> SearchResponse:
     "/crawls/{jobId}/why",
     operation_id="explainUrl",
     openapi_extra=READ,
-    summary="Why a URL was collected, or not",
+    summary="Explain why a URL was collected, or not",
     tags=["crawls"],
 )
 async def why(

@@ -25,7 +25,7 @@ router = APIRouter(route_class=GuardedRoute)
     operation_id="metrics",
     openapi_extra=needs(KeyScope.READ, role=KeyRole.ADMIN),
     response_class=PlainTextResponse,
-    summary="Numbers for Prometheus",
+    summary="Show metrics for Prometheus",
     tags=["health"],
 )
 async def metrics(request: Request, service: ServiceDep) -> Response:

@@ -38,7 +38,7 @@ LastEvent = Annotated[
         alias="Last-Event-ID",
         max_length=40,
         pattern=r"^(\d{1,18}-\d{1,18})?$",
-        description="The last event that was heard.",
+        description="The id of the last event that you received.",
     ),
 ]
 
@@ -53,7 +53,7 @@ class FollowQuery(RequestModel):
     "/preview",
     operation_id="previewUrl",
     openapi_extra=WRITE,
-    summary="Look at one page",
+    summary="Preview one page",
 )
 async def preview(asked: PreviewRequest, desk: TenantServiceDep) -> PreviewResponse:
     """Fetch a page in its host's turn and say what would be made of it; nothing is stored."""
@@ -121,7 +121,7 @@ async def add_url(
     operation_id="scrapingAddSitemap",
     status_code=HTTPStatus.ACCEPTED,
     openapi_extra=WRITE,
-    summary="Collect what a sitemap lists",
+    summary="Collect the pages that a sitemap lists",
     tags=["scraping"],
 )
 async def add_sitemap(
@@ -139,7 +139,7 @@ async def add_sitemap(
     operation_id="scrapingSync",
     status_code=HTTPStatus.ACCEPTED,
     openapi_extra=WRITE,
-    summary="Bring a collection up to date",
+    summary="Update a collection",
     tags=["scraping"],
 )
 async def sync(asked: SyncRequest, desk: TenantServiceDep) -> SyncResponse:

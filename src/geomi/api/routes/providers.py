@@ -35,7 +35,7 @@ ProviderId = Annotated[
     Path(
         alias="provider",
         pattern=r"^[a-z0-9][a-z0-9-]{0,63}$",
-        description="Its key or its UUID.",
+        description="The provider's key or its UUID.",
         examples=["acme-docs"],
     ),
 ]
@@ -73,7 +73,7 @@ async def list_providers(desk: TenantServiceDep) -> ProviderListResponse:
     "/admin/providers/{provider}",
     operation_id="getProvider",
     openapi_extra=ADMIN,
-    summary="Look at a provider",
+    summary="Show a provider",
 )
 async def get(provider: ProviderId, desk: TenantServiceDep) -> ProviderResponse:
     """Return a provider."""
@@ -84,7 +84,7 @@ async def get(provider: ProviderId, desk: TenantServiceDep) -> ProviderResponse:
     "/admin/providers/{provider}/review",
     operation_id="reviewProvider",
     openapi_extra=ADMIN,
-    summary="Note what a provider's terms say",
+    summary="Record what a provider's terms say",
 )
 async def review(
     provider: ProviderId, asked: ProviderReviewRequest, desk: TenantServiceDep
@@ -117,7 +117,7 @@ async def crawl(
     operation_id="scheduleProvider",
     status_code=HTTPStatus.CREATED,
     openapi_extra=ADMIN,
-    summary="Crawl a provider again and again",
+    summary="Schedule crawls of a provider",
 )
 async def schedule(
     provider: ProviderId, asked: ProviderScheduleRequest, desk: TenantServiceDep, response: Response
@@ -133,10 +133,10 @@ async def schedule(
     operation_id="removeProvider",
     status_code=HTTPStatus.NO_CONTENT,
     openapi_extra=ADMIN,
-    summary="Forget a registration",
+    summary="Delete a registration",
 )
 async def remove(provider: ProviderId, desk: TenantServiceDep) -> None:
-    """Forget a registration; what was collected stays."""
+    """Delete a registration; what was collected stays."""
     await providers.remove(desk, provider)
 
 

@@ -43,7 +43,7 @@ DeliveryId = Annotated[str, Path(alias="deliveryId", pattern=ULID, examples=EXAM
     operation_id="createSchedule",
     status_code=HTTPStatus.CREATED,
     openapi_extra=WRITE,
-    summary="Make a schedule",
+    summary="Create a schedule",
     tags=["schedules"],
 )
 async def create(
@@ -81,7 +81,7 @@ async def list_schedules(
     "/schedules/{scheduleId}",
     operation_id="getSchedule",
     openapi_extra=READ,
-    summary="Look at a schedule",
+    summary="Show a schedule",
     tags=["schedules"],
 )
 async def get(schedule_id: ScheduleId, desk: TenantServiceDep) -> ScheduleResponse:
@@ -128,7 +128,7 @@ async def delete(schedule_id: ScheduleId, desk: TenantServiceDep) -> None:
     operation_id="createWebhook",
     status_code=HTTPStatus.CREATED,
     openapi_extra=needs(KeyScope.WRITE, shows_secret=True),
-    summary="Make a webhook",
+    summary="Create a webhook",
     tags=["webhooks"],
 )
 async def create_hook(
@@ -166,7 +166,7 @@ async def list_hooks(
     "/webhooks/{webhookId}",
     operation_id="getWebhook",
     openapi_extra=READ,
-    summary="Look at a webhook",
+    summary="Show a webhook",
     tags=["webhooks"],
 )
 async def get_hook(webhook_id: HookId, desk: TenantServiceDep) -> WebhookResponse:
@@ -213,7 +213,7 @@ async def delete_hook(webhook_id: HookId, desk: TenantServiceDep) -> None:
     "/webhooks/{webhookId}/deliveries",
     operation_id="listDeliveries",
     openapi_extra=READ,
-    summary="List what a webhook was told",
+    summary="List the deliveries of a webhook",
     tags=["webhooks"],
 )
 async def list_deliveries(

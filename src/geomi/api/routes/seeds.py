@@ -51,7 +51,7 @@ async def orchestrate(
     "/seeds/status",
     operation_id="getSeedStatus",
     openapi_extra=READ,
-    summary="How far the dataset is",
+    summary="Show the progress of the dataset",
 )
 async def status(
     wanted: Annotated[PartitionQuery, Query()], desk: TenantServiceDep
@@ -82,7 +82,7 @@ async def list_letters(
     "/seeds/dlq/{letterId}",
     operation_id="getDeadLetter",
     openapi_extra=READ,
-    summary="Look at a dead letter",
+    summary="Show a dead letter",
 )
 async def get(letter_id: LetterId, desk: TenantServiceDep) -> DeadLetterResponse:
     """Return a dead letter with its message."""
@@ -106,7 +106,7 @@ async def retry(letter_id: LetterId, desk: TenantServiceDep) -> None:
     operation_id="dropDeadLetter",
     status_code=HTTPStatus.NO_CONTENT,
     openapi_extra=WRITE,
-    summary="Drop a dead letter",
+    summary="Delete a dead letter",
 )
 async def drop(letter_id: LetterId, desk: TenantServiceDep) -> None:
     """Forget a dead letter and its raw file; a domain stays failed."""

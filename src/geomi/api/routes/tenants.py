@@ -74,7 +74,7 @@ async def list_tenants(
     "/admin/tenants/{tenant}",
     operation_id="getTenant",
     openapi_extra=ADMIN,
-    summary="Look at a tenant",
+    summary="Show a tenant",
     tags=["administration"],
 )
 async def get(tenant: TenantId, service: ServiceDep) -> TenantResponse:
@@ -143,7 +143,7 @@ async def own_audit(
     "/usage",
     operation_id="getUsage",
     openapi_extra=READ,
-    summary="See what was used of the quota",
+    summary="Show the usage of the quota",
     tags=["usage"],
 )
 async def get_usage(desk: TenantServiceDep) -> UsageResponse:
@@ -155,7 +155,7 @@ async def get_usage(desk: TenantServiceDep) -> UsageResponse:
     "/costs",
     operation_id="getCosts",
     openapi_extra=READ,
-    summary="See what models were paid for",
+    summary="Show what models have cost",
     tags=["usage"],
 )
 async def get_costs(

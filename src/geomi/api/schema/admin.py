@@ -175,7 +175,7 @@ class UsageResponse(ResponseModel):
     """What a tenant has used of what it may use."""
 
     quota: QuotaResponse
-    day: str = Field(description="The day (UTC) that `pagesToday` is of.", examples=["2026-01-31"])
+    day: str = Field(description="The day (UTC) of `pagesToday`.", examples=["2026-01-31"])
     pages_today: int
     stored_bytes: int
     running_crawls: int

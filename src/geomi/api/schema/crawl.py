@@ -331,7 +331,9 @@ def _stats(job: CrawlJob, figures: CrawlCounts) -> CrawlStatsResponse:
 class UrlListQuery(ListQuery):
     """Which URLs of a crawl are wanted."""
 
-    limit: Annotated[int, Field(ge=1, le=MAX_LIMIT, description="How many at most.")] = 50
+    limit: Annotated[
+        int, Field(ge=1, le=MAX_LIMIT, description="The most items in the answer.")
+    ] = 50
     status: UrlStatus | None = None
     outcome: Outcome | None = None
     url_prefix: Annotated[
@@ -339,7 +341,7 @@ class UrlListQuery(ListQuery):
         Field(
             max_length=MAX_URL_CHARS,
             pattern=r"^[^\x00-\x1f\x7f]*$",
-            description="What the URLs begin with.",
+            description="Only URLs that begin with this.",
         ),
     ] = ""
 
@@ -347,7 +349,7 @@ class UrlListQuery(ListQuery):
 class UrlResponse(ResponseModel):
     """One URL of a crawl (DAT-02)."""
 
-    url_hash: str = Field(description="SHA-256 of what makes it that URL.")
+    url_hash: str = Field(description="SHA-256 of the url key.")
     url: str = Field(examples=["https://docs.example.com/start"])
     crawl_job_id: str
     tenant_id: str
@@ -356,7 +358,7 @@ class UrlResponse(ResponseModel):
     depth: int
     status: UrlStatus
     outcome: Outcome | None = Field(description="How its last visit ended.")
-    unchanged: bool = Field(description="Its site said that nothing had changed.")
+    unchanged: bool = Field(description="The site answered that nothing had changed.")
     priority: int
     attempts: int
     http_status: int | None
@@ -364,7 +366,7 @@ class UrlResponse(ResponseModel):
     error: str | None
     discovered_at: datetime
     processed_at: datetime | None
-    next_attempt_at: datetime | None = Field(description="Where it failed and is tried again.")
+    next_attempt_at: datetime | None = Field(description="If it failed: when geomi tries again.")
 
     @classmethod
     def of(cls, row: UrlRow, *, tenant: str, ahead_s: float) -> UrlResponse:

@@ -50,8 +50,8 @@ class CollectionResponse(ResponseModel):
     title: str
     description: str
     created_at: datetime
-    indexed: int = Field(description="Documents that can be found.")
-    skipped: int = Field(description="Pages that were decided against.")
+    indexed: int = Field(description="Documents that search can find.")
+    skipped: int = Field(description="Pages that geomi does not index.")
     failed: int
     chunks: int
 
@@ -99,7 +99,7 @@ class DocumentResponse(ResponseModel):
     site: str
     crawl_job_id: str
     state: DocumentState
-    reason: str = Field(description="Why it is indexed, or not.")
+    reason: str = Field(description="Why geomi indexes it, or not.")
     detail: str
     page_type: str | None
     language: str | None
@@ -132,7 +132,7 @@ class DocumentListResponse(ResponseModel):
 class FullDocumentResponse(DocumentResponse):
     """A document with its text, and all that was understood of it."""
 
-    markdown: str | None = Field(description="Null where its page is gone.")
+    markdown: str | None = Field(description="Null if its page is gone.")
     analysis: dict[str, object]
 
     @classmethod
@@ -176,7 +176,7 @@ class SearchHitResponse(ResponseModel):
     title: str
     headings: tuple[str, ...]
     quotation: str = Field(max_length=200)
-    marks: tuple[tuple[int, int], ...] = Field(description="Where the words of the query stand.")
+    marks: tuple[tuple[int, int], ...] = Field(description="The places of the query's words.")
     score: float
     document_id: str
     collection_id: str
@@ -206,7 +206,7 @@ class SearchResponse(ResponseModel):
     """The answers to a question, best first."""
 
     results: tuple[SearchHitResponse, ...]
-    problem: str | None = Field(description="Why vectors had no say, where they should have.")
+    problem: str | None = Field(description="Why the search could not use vectors.")
 
     @classmethod
     def of(cls, found: SearchResults) -> SearchResponse:

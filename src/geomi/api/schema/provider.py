@@ -85,7 +85,7 @@ class ProviderReviewRequest(RequestModel):
     model_config = ConfigDict(json_schema_extra={"examples": [{"allows": True}]})
 
     allows: Flag
-    reviewed_at: Annotated[str, Field(pattern=_DATE, description="Left out: today.")] | None = None
+    reviewed_at: Annotated[str, Field(pattern=_DATE, description="Default: today.")] | None = None
 
 
 class ProviderCrawlRequest(RequestModel):
@@ -134,9 +134,9 @@ class ProviderResponse(WireModel):
     tos_reviewed_at: str | None
     tos_allows_crawling: bool | None
     origin: Literal["preset", "registered"]
-    channel_now: Channel = Field(description="How its documents come, by what is known now.")
+    channel_now: Channel = Field(description="Its channel, by what geomi knows now.")
     channel_why: str
-    library_id: str = Field(description="What Context7 calls its library; empty if unknown.")
+    library_id: str = Field(description="The id of its library in Context7; empty if unknown.")
 
 
 class ProviderListResponse(ResponseModel):
@@ -154,7 +154,7 @@ class ProviderErasedResponse(ResponseModel):
     crawls: int
     pages: int
     other_crawls: tuple[str, ...] = Field(
-        description="Crawls that began on its hosts and were not its own; they are still there."
+        description="Other crawls of its hosts; they are still there."
     )
 
     @classmethod

@@ -40,7 +40,9 @@ CronLine = Annotated[
     ),
 ]
 Interval = Annotated[
-    int, Field(ge=MIN_INTERVAL_S, le=MAX_INTERVAL_S, description="From one run to the next."), WHOLE
+    int,
+    Field(ge=MIN_INTERVAL_S, le=MAX_INTERVAL_S, description="Seconds from one run to the next."),
+    WHOLE,
 ]
 Metadata = Annotated[
     dict[
@@ -164,7 +166,7 @@ class WebhookRequest(RequestModel):
 
     url: HttpUrl
     events: Events = ENDS
-    metadata: Metadata = Field(default={}, description="Sent along with everything.")
+    metadata: Metadata = Field(default={}, description="An extra value in every delivery.")
 
 
 class WebhookChange(RequestModel):

@@ -38,21 +38,21 @@ class OrchestrateRequest(PartitionQuery):
         json_schema_extra={"examples": [{"country": "sg", "category": "news"}]}
     )
 
-    force: Annotated[Flag, Field(description="Those that are processed, too.")] = False
+    force: Annotated[Flag, Field(description="Process finished raw files again too.")] = False
 
 
 class OrchestratedFiles(WireModel):
     """What an orchestration found."""
 
     files_found: int = Field(description="Raw files of these partitions.")
-    sent: int = Field(description="Those that were sent to the queue.")
-    skipped: int = Field(description="Those that are processed already.")
+    sent: int = Field(description="Raw files that were put into the queue.")
+    skipped: int = Field(description="Raw files that were processed already.")
 
 
 class OrchestrateResponse(WireModel):
     """What an orchestration found (SED-18)."""
 
-    success: bool = Field(description="False where some of them could not be sent.")
+    success: bool = Field(description="False if some could not be queued.")
     data: OrchestratedFiles
 
     @classmethod

@@ -36,7 +36,9 @@ def _whole(value: object) -> object:
 def _moment(value: object) -> object:
     """Refuse what is no time as RFC 3339 writes it, such as a number of seconds."""
     if not isinstance(value, str) or not _RFC_3339.fullmatch(value):
-        raise PydanticCustomError("datetime_type", "Input should be a time, as RFC 3339 has it")
+        raise PydanticCustomError(
+            "datetime_type", "Input should be a time in the format of RFC 3339"
+        )
     return value
 
 
@@ -60,7 +62,7 @@ TenantName = Annotated[
     str,
     Field(
         pattern=r"^[a-z0-9][a-z0-9-]{0,62}$",
-        description="Small letters, digits and hyphens, at most 63.",
+        description="Lower-case letters, digits and hyphens, at most 63.",
     ),
 ]
 HttpUrl = Annotated[str, Field(max_length=MAX_URL_CHARS, pattern=r"^https?://[^\x00-\x20\x7f]+$")]
@@ -96,13 +98,15 @@ class ResponseModel(WireModel):
 class ListQuery(RequestModel):
     """Which part of a list is wanted."""
 
-    limit: Annotated[int, Field(ge=1, le=MAX_LIMIT, description="How many at most.")] = 20
+    limit: Annotated[
+        int, Field(ge=1, le=MAX_LIMIT, description="The most items in the answer.")
+    ] = 20
     cursor: Annotated[
         str | None,
         Field(
             max_length=MAX_CURSOR_CHARS,
             pattern=r"^[A-Za-z0-9_-]+$",
-            description="`nextCursor` of the part before.",
+            description="`nextCursor` of the previous part.",
         ),
     ] = None
 

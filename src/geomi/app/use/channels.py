@@ -69,7 +69,7 @@ def decide_channel(
     """Say which channel holds for a provider by what is known now."""
     library = finding.library if finding else ""
     if not has_source:
-        return ChannelDecision(Channel.CRAWL, "GEOMI_CONTEXT7_URL names no source", library)
+        return ChannelDecision(Channel.CRAWL, "GEOMI_CONTEXT7_URL is not set", library)
     if provider.channel is Channel.CRAWL:
         return ChannelDecision(Channel.CRAWL, "its registration says so", library)
     if finding is None:
@@ -271,8 +271,8 @@ def librarian_of(home: DataDirectory) -> ExternalDocsClient:
     """Return who asks the source for one run; refuse where none is named."""
     if home.ready is None:
         raise ConfigError(
-            "no source of ready documents is named",
-            hint="GEOMI_CONTEXT7_URL=https://context7.com, and GEOMI_CONTEXT7_KEY if you have one",
+            "no external source is configured",
+            hint="set GEOMI_CONTEXT7_URL=https://context7.com, and a GEOMI_CONTEXT7_KEY if needed",
         )
     return ExternalDocsClient(home.ready, home.world.clock)
 

@@ -364,8 +364,10 @@ async def _warn(world: World, job: CrawlJob) -> None:
     for message in () if is_ready else weaknesses(job.config):
         world.sink.emit(Warned(job.id, message, "the default profile keeps the rule"))
     if job.config.safety.removes and keeps_raw(job.config):  # C-47
-        message = "responses are kept as they came, with the personal data in them (store.raw)"
-        world.sink.emit(Warned(job.id, message, "without store.raw only the redacted text is kept"))
+        message = "geomi stores responses as they came, with their personal data (store.raw)"
+        world.sink.emit(
+            Warned(job.id, message, "without store.raw geomi stores only the redacted text")
+        )
     for message, hint in await providers.provider_warnings(world, job.provider, is_ready=is_ready):
         world.sink.emit(Warned(job.id, message, hint))
 

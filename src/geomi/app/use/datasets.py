@@ -71,7 +71,7 @@ def open_dataset(text: str) -> Dataset:
     root = _folder(text)
     if not root.is_dir():
         raise StoreMissing(
-            f"there is no dataset at `{root}`: it is no folder",
+            f"there is no dataset at `{root}`: it is not a folder",
             hint="name the folder that holds raw/",
         )
     return DirectoryDataset(root)
@@ -84,7 +84,7 @@ def _folder(text: str) -> Path:
     is_local = url.netloc in ("", "localhost") and not url.query and not url.fragment
     if url.scheme != "file" or not is_local or "\0" in unquote(url.path):
         raise ConfigError(
-            f"`{without_user_info(text)}` names no dataset",
+            f"`{without_user_info(text)}` is not a dataset",
             hint=f"write a path, file:///path or {FORM}",
         )
     return Path(unquote(url.path))
@@ -100,7 +100,7 @@ def open_datasets(settings: Settings) -> dict[str, Dataset]:
             raise ConfigError(
                 f"the datasets of tenants `{one}` and `{other}` are not apart: "
                 f"{own.name} and {theirs.name}",
-                hint="a root belongs to one tenant, and lies in no other's",
+                hint="each root belongs to one tenant, and no root may lie in another",
             )
     return found
 
@@ -236,7 +236,7 @@ class SeedWorkers:
                 return
         except GeomiError as error:
             problem = f"gave up: {error.message}"
-        sink.emit(Warned("", f"a process that worked on seeds {problem}", "the others go on"))
+        sink.emit(Warned("", f"a process that worked on seeds {problem}", "the others continue"))
 
 
 def _overlap(one: str, other: str) -> bool:
@@ -254,7 +254,7 @@ def open_contracts(text: str) -> tuple[Dataset, PartitionFilter]:
     which = checked_filter(found["country"], found["category"], found["date"])
     root = found["root"] or ("/" if place.startswith("/") else ".")
     if "/prod/country=" in f"/{root}":
-        raise ConfigError(f"`{text}` is no place of contracts", hint=f"write {CONTRACTS_FORM}")
+        raise ConfigError(f"`{text}` is not a place of contracts", hint=f"write {CONTRACTS_FORM}")
     return open_dataset(root + mark + options), which
 
 

@@ -69,9 +69,7 @@ async def delete_job(home: DataDirectory, job: CrawlJob) -> None:
     refuse_unfinished(job)
     same_archive(job, home.settings)
     if await is_running(home, job):
-        raise StoreBusy(
-            f"a worker has not let go of job {job.id} yet", hint="try again in some seconds"
-        )
+        raise StoreBusy(f"a worker still uses job {job.id}", hint="try again in some seconds")
     await home.archive.erase(job.id)  # first: nothing else names what is in a bucket
     await home.world.spool.erase(job.id)
     await delete_from_index(home, IndexScope.JOB, [job.id])
@@ -168,7 +166,7 @@ async def lock_job(home: DataDirectory, job: CrawlJob) -> ExitStack:
         await asyncio.sleep(LOOK_S)
     raise StoreBusy(
         f"job {job.id} of tenant {job.tenant} has not ended yet; its data is still there",
-        hint="give the same command again in a moment, or cancel the job first",
+        hint="run the same command again in a moment, or cancel the job first",
     )
 
 

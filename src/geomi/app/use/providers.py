@@ -99,7 +99,7 @@ async def remove(world: World, key: str) -> Provider:
     if not await world.store.providers.remove(key):
         raise ConfigError(
             f"provider `{key}` comes with geomi and cannot be removed",
-            hint=f"to leave it alone: geomi providers review {key} --forbids",
+            hint=f"to forbid its crawls: geomi providers review {key} --forbids",
         )
     return provider
 
@@ -130,9 +130,9 @@ async def provider_warnings(
     told: list[ProviderWarning] = []
     if provider.tos_allows_crawling is None:
         hint = f"read them, then: geomi providers review {key} --allows, or --forbids"
-        told.append((f"the terms of provider {key} have not been reviewed here", hint))
+        told.append((f"the terms of provider {key} have not been reviewed", hint))
     if provider.channel is Channel.CONTEXT7 and not is_ready:
-        told.append((f"provider {key} is served by Context7 first; this crawl is a fallback", ""))
+        told.append((f"Context7 has the documents of provider {key}; this crawl is a fallback", ""))
     return told
 
 
@@ -141,6 +141,6 @@ async def _refuse_orphans(world: World, key: str) -> None:
     jobs = await jobs_of(world, key)
     if jobs:
         raise WrongState(
-            f"{len(jobs)} jobs were started for provider `{key}`",
+            f"{len(jobs)} provider `{key}` has {len(jobs)} jobs",
             hint=f"geomi providers takedown {key}, or geomi jobs delete {jobs[0].id} --yes",
         )

@@ -29,7 +29,7 @@ RANKS_FORM = "each line is `rank,domain`, as in the lists of Tranco and Umbrella
 async def import_ranks(world: World, path: Path) -> int:
     """Put a list in place of the one before; return how many domains have a rank now."""
     if not sum(1 for _ in read_ranks(path)):
-        raise ConfigError(f"`{path}` names no domain", hint=RANKS_FORM)
+        raise ConfigError(f"`{path}` has no domain", hint=RANKS_FORM)
     edition = int(world.clock.wall_s() * 1000)
     ranks = read_ranks(path)
     while part := list(islice(ranks, PER_WRITE)):
@@ -48,7 +48,7 @@ def read_ranks(path: Path) -> Iterator[tuple[str, int]]:
             yield found
         elif line.strip() and not (number == 1 and not line[0].isdigit()):
             raise ConfigError(
-                f"`{path}`, line {number}: `{line.strip()[:80]}` is no rank", hint=RANKS_FORM
+                f"`{path}`, line {number}: `{line.strip()[:80]}` is not a rank", hint=RANKS_FORM
             )
 
 
@@ -63,7 +63,7 @@ def _lines(path: Path) -> Iterator[str]:
                         f"`{path}` has a line of more than {MAX_LINE_BYTES} bytes", hint=RANKS_FORM
                     )
                 if size > MAX_LIST_BYTES:
-                    raise ConfigError(f"`{path}` holds more than {MAX_LIST_BYTES >> 20} MiB")
+                    raise ConfigError(f"`{path}` has more than {MAX_LIST_BYTES >> 20} MiB")
                 yield line.decode("utf-8", "replace")
     except (OSError, EOFError, zlib.error) as error:
         what = getattr(error, "strerror", None) or str(error)

@@ -74,8 +74,8 @@ async def clean(home: DataDirectory) -> Cleaned:
     duty = Leadership(home.world, CLEAN)
     if not await duty.take():
         raise StoreBusy(
-            f"{duty.holder} is cleaning now",
-            hint=f"its right to passes after {home.world.silence_s:g} s should it have died",
+            f"{duty.holder} is deleting expired data now",
+            hint=f"if it died, another process may start after {home.world.silence_s:g} s",
         )
     try:
         return await _clean(home, duty)
@@ -154,4 +154,4 @@ async def _rest(duty: Leadership) -> None:
     """Let others write; whoever has lost the duty leaves the rest to its new holder."""
     await asyncio.sleep(REST_S)
     if not await duty.take():
-        raise StoreBusy(f"{duty.holder} is cleaning now")
+        raise StoreBusy(f"{duty.holder} is deleting expired data now")

@@ -75,7 +75,7 @@ def crawl(  # noqa: PLR0913  # one parameter a flag is what the command line is
     max_time: Annotated[
         float | None,
         typer.Option(
-            help="Stop after so many seconds of work; 0: no limit.",
+            help="Stop after this many seconds of work; 0: no limit.",
             show_default="0",
             rich_help_panel=flags.WHAT,
         ),
@@ -83,7 +83,7 @@ def crawl(  # noqa: PLR0913  # one parameter a flag is what the command line is
     max_bytes: Annotated[
         int | None,
         typer.Option(
-            help="Stop after so many bytes received; 0: no limit.",
+            help="Stop after this many received bytes; 0: no limit.",
             show_default="0",
             rich_help_panel=flags.WHAT,
         ),
@@ -186,8 +186,8 @@ def _waiting(report: CrawlReport) -> str:
         return ""
     hours = store.whole_text_s / 3600
     return (
-        f"whole texts wait for {hours:g} h to be indexed: geomi enrich --once, or any search; "
-        "--index does it beside a crawl"
+        f"geomi erases the whole texts after {hours:g} h; index them before with "
+        "geomi enrich --once; --index does it during a crawl"
     )
 
 

@@ -17,7 +17,7 @@ from geomi.engine.survey.survey import ListedUrl
 def map_(  # noqa: PLR0913  # one parameter a flag is what the command line is
     urls: SiteUrls,
     limit: Annotated[
-        int, typer.Option("-n", "--limit", min=0, help="List so many at most; 0: all.")
+        int, typer.Option("-n", "--limit", min=0, help="List at most this many; 0: all.")
     ] = 0,
     include: flags.Include = None,
     exclude: flags.Exclude = None,
@@ -58,7 +58,7 @@ def map_(  # noqa: PLR0913  # one parameter a flag is what the command line is
     for problem in found.problems:
         note(f"warning: {problem}")
     if found.is_cut:
-        note(f"warning: there is more; only the first {len(found.listed):,} URLs were looked at")
+        note(f"warning: there is more; only the first {len(found.listed):,} URLs were examined")
 
 
 def _as_json(one: ListedUrl) -> dict[str, str]:

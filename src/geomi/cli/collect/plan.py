@@ -32,7 +32,7 @@ SHOWN = 12  # folders, rules, lines: a plan is read by people
 EXAMPLES = 3
 # What a site names itself is worth one request each, when the question is what there is.
 PROBE_SETTING = "scope.probe=true"
-SiteUrls = Annotated[list[str], typer.Argument(help="Where to look.", metavar="URL")]
+SiteUrls = Annotated[list[str], typer.Argument(help="The start URLs.", metavar="URL")]
 
 
 def plan(  # noqa: PLR0913  # one parameter a flag is what the command line is
@@ -45,7 +45,7 @@ def plan(  # noqa: PLR0913  # one parameter a flag is what the command line is
     delay: flags.Delay = None,
     samples: Annotated[
         int,
-        typer.Option("--samples", min=0, max=50, help="Pages to fetch for size and speed."),
+        typer.Option("--samples", min=0, max=50, help="Pages to fetch to measure size and speed."),
     ] = SAMPLES,
     output: flags.Directory = None,
     profile: flags.Profile = None,
@@ -108,22 +108,22 @@ def _tell(found: Survey, expected: Forecast) -> None:
     took = timedelta(seconds=round(expected.seconds))
     say(
         f"{expected.pages:,} pages, about {expected.wire_bytes / 1e6:,.1f} MB, "
-        f"{expected.requests:,} requests, about {took} (held by {expected.limited_by})",
+        f"{expected.requests:,} requests, about {took} (limited by {expected.limited_by})",
         style="bold",
     )
     for host in found.hosts:
         say(f"{host.host}: {host.delay_s:.1f} s between requests; {host.robots}")
     for one in found.lists:
         say(f"read {one.url}: {one.urls:,} URLs" + (f"; {one.problem}" if one.problem else ""))
-    _tell_counts("found, by folder", dict(expected.folders))
+    _tell_counts("pages by folder", dict(expected.folders))
     lines = {line: len(urls) for line, urls in found.disallowed.items()}
-    _tell_counts("left out by robots.txt", lines)
+    _tell_counts("excluded by robots.txt", lines)
     rules = {_with_example(rule, told): told[0] for rule, told in found.excluded.items()}
-    _tell_counts("left out by rules", rules)
+    _tell_counts("excluded by rules", rules)
     _tell_counts("suspected traps", dict(expected.suspects))
     for problem in found.problems:
         say(f"problem: {problem}")
-    say("Only what sitemaps and start pages name is counted; links below them may lead to more.")
+    say("This counts what sitemaps and start pages name; links on those pages may lead to more.")
 
 
 def _with_example(rule: str, told: tuple[int, tuple[str, ...]]) -> str:

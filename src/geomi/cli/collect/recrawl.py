@@ -40,15 +40,15 @@ def recrawl(  # noqa: PLR0913  # one parameter a flag is what the command line i
             min=1,
             max=MAX_CHOSEN,
             metavar="N",
-            help="Ask for at most so many pages: those where it buys the most freshness.",
+            help="Request at most this many pages: those that gain the most freshness.",
             show_default="all that are due",
         ),
     ] = None,
     due: Annotated[
-        bool, typer.Option("--due", help="Spend a budget on pages that are due, on no others.")
+        bool, typer.Option("--due", help="Spend the budget only on pages that are due.")
     ] = False,
     dry_run: Annotated[
-        bool, typer.Option("--dry-run", help="Only say what would be asked for, and why.")
+        bool, typer.Option("--dry-run", help="Only print the pages that it would request, and why.")
     ] = False,
     workers: flags.Workers = None,
     format_: flags.Format = None,
@@ -126,7 +126,7 @@ def _tell_plan(crawl: str, chosen: Sequence[RevisitCandidate], *, as_json: bool)
     if as_json:
         print_json({"crawl": crawl, "pages": [plan_data(one) for one in chosen]})
         return
-    say(f"{len(chosen):,} pages of crawl {crawl} would be asked for", style="bold")
+    say(f"{len(chosen):,} pages of crawl {crawl} would be requested", style="bold")
     for one in chosen:
         rate = describe_rate(one.page.history, one.belief)
         say(f"{one.gain_s / 3600:8.1f} h  {one.page.url}  {rate}")
@@ -137,9 +137,9 @@ def _tell_nothing(*, as_json: bool, has_budget: bool) -> None:
         print_json(_changes_data(Changes()))
     else:
         note(
-            "no page is due, and none may be asked for yet (recrawl.min_interval_s)"
+            "no page is due, and none may be requested yet (recrawl.min_interval_s)"
             if has_budget
-            else "no page is due; --budget N asks for the pages where it buys most"
+            else "no page is due; --budget N requests the pages that gain the most"
         )
 
 

@@ -32,7 +32,8 @@ def clean(
     db: flags.Database = None,
     blobs: flags.Blobs = None,
     dry_run: Annotated[
-        bool, typer.Option("--dry-run", help="Only say what would go.", show_default=False)
+        bool,
+        typer.Option("--dry-run", help="Only print what would be deleted.", show_default=False),
     ] = False,
     json: flags.AsJson = False,
 ) -> None:
@@ -45,7 +46,7 @@ def clean(
         for row in rows:
             what = "its URLs" if row.what == "urls" else f"all of it, {row.pages:,} pages"
             say(f"{row.job}  {what}, {row.urls:,} URLs")
-        note(f"{len(rows)} jobs have something to lose; nothing was removed")
+        note(f"{len(rows)} jobs have expired data; nothing was deleted")
         return
     cleaned = in_data_directory(output, _clean, db=db, blobs=blobs)
     if json:
@@ -71,5 +72,5 @@ def _row(one: Expiry) -> ExpiringJob:
 
 def _tell(cleaned: Cleaned) -> None:
     for job, why in cleaned.left.items():
-        note(f"job {job} stays: {why}")
+        note(f"kept job {job}: {why}")
     note(f"{len(cleaned.jobs)} jobs are gone, and the URLs of {len(cleaned.urls_of)} others")

@@ -21,12 +21,21 @@ from geomi.service.service import Service
 
 
 def erase(  # noqa: PLR0913  # one parameter a flag is what the command line is
-    site: Annotated[str, typer.Option("--site", metavar="HOST", help="Whose pages go.")],
+    site: Annotated[
+        str, typer.Option("--site", metavar="HOST", help="The host whose pages to erase.")
+    ],
     reason: Annotated[str, typer.Option(metavar="TEXT", help="Who asked for it, and why.")],
-    yes: Annotated[bool, typer.Option("--yes", help="Really erase it.")] = False,
+    yes: Annotated[
+        bool, typer.Option("--yes", help="Erase it; without this, only print what would be erased.")
+    ] = False,
     tenant: Annotated[
         str | None,
-        typer.Option("--tenant", metavar="NAME", help="Whose copy goes.", show_default="everybody"),
+        typer.Option(
+            "--tenant",
+            metavar="NAME",
+            help="The tenant whose copy to erase.",
+            show_default="everybody",
+        ),
     ] = None,
     output: flags.Directory = None,
     db: flags.Database = None,
@@ -67,7 +76,10 @@ async def _whose(home: DataDirectory, tenant: str | None) -> list[str]:
     if tenant is None:
         return known
     if tenant not in known:
-        raise UnknownName(f"no tenant is called `{tenant[:80]}`", hint="geomi keys list names some")
+        raise UnknownName(
+            f"there is no tenant `{tenant[:80]}`",
+            hint="geomi keys list shows the tenants that have keys",
+        )
     return [tenant]
 
 

@@ -98,7 +98,7 @@ def resume(
     found = _change(job, place, json, lambda world, found: use.pause(world, found, paused=False))
     seeds = shlex.join(found.seeds)
     folder = f" -o {shlex.quote(str(output))}" if output else ""
-    note(f"if no geomi is running there: geomi crawl {seeds}{folder} --resume")
+    note(f"if no geomi process is running: geomi crawl {seeds}{folder} --resume")
 
 
 @commands.command("cancel")
@@ -145,7 +145,7 @@ async def _delete(home: DataDirectory, job: str, *, is_confirmed: bool) -> Crawl
     refuse_unfinished(found)
     if not is_confirmed:
         raise ConfigError(
-            f"this removes {found.stats.collected:,} pages of job {found.id}", hint="add --yes"
+            f"this deletes {found.stats.collected:,} pages of job {found.id}", hint="add --yes"
         )
     await delete_job(home, found)
     return found

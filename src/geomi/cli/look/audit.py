@@ -20,15 +20,17 @@ from geomi.errors import RuleBroken
 from geomi.model.request_log import SentRequest
 
 NOT_LOGGED = (
-    "Not in the log: requests that a killed worker had in flight or not yet settled, and those of "
-    "jobs with store.request_log off."
+    "Not in the log: requests that a killed worker had in flight or had not settled yet, and "
+    "those of jobs with store.request_log off."
 )
 
 
 def audit(
     host: Annotated[
         str,
-        typer.Option("--host", metavar="HOST", help="Only this host, with or without its port."),
+        typer.Option(
+            "--host", metavar="HOST", help="Check only this host, with or without its port."
+        ),
     ] = "",
     output: flags.Directory = None,
     db: flags.Database = None,
@@ -49,7 +51,7 @@ def audit(
         _tell(found)
     if found.broken:
         raise RuleBroken(
-            f"rules of politeness were broken {found.broken} times",
+            f"requests broke rules of politeness {found.broken} times",
             hint="the lines marked ✗ name the requests; if nobody changed the log, this is a fault "
             "of geomi: please report it",
         )

@@ -71,7 +71,7 @@ def add(
         )
     seconds = None if forever else _seconds(for_ or DEFAULT_FOR)
     if "*" in url:
-        raise ConfigError(f"`{url}` is a pattern; one URL is left alone", hint=PATTERN_HINT)
+        raise ConfigError(f"`{url}` is a pattern; geomi blocks single URLs", hint=PATTERN_HINT)
     if len(reason) > MAX_REASON_CHARS:
         raise ConfigError(f"the reason has more than {MAX_REASON_CHARS} characters")
     (parsed,) = read_seeds([url])
@@ -129,7 +129,9 @@ def _seconds(text: str) -> float:
     match = _DURATION.fullmatch(text)
     seconds = int(match[1]) * _SECONDS[match[2]] if match else 0
     if not 0 < seconds <= MAX_DAYS * _SECONDS["d"]:
-        raise ConfigError(f"--for `{text}` is no time", hint="--for 30d, --for 12h, or --forever")
+        raise ConfigError(
+            f"--for `{text}` is not a time", hint="--for 30d, --for 12h, or --forever"
+        )
     return float(seconds)
 
 

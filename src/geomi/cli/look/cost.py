@@ -22,7 +22,7 @@ MAX_PAGES = 1_000_000_000
 
 def cost(
     job: Annotated[
-        str, typer.Option("--job", metavar="ID", help="Of this job alone.", show_default="all")
+        str, typer.Option("--job", metavar="ID", help="Count this job alone.", show_default="all")
     ] = "",
     pages: Annotated[
         int | None,
@@ -30,7 +30,9 @@ def cost(
     ] = None,
     catalogue: Annotated[
         bool,
-        typer.Option("--catalogue", help="With --estimate: all parts rented, at list prices."),
+        typer.Option(
+            "--catalogue", help="With --estimate: rent every part, at the catalogue's prices."
+        ),
     ] = False,
     output: flags.Directory = None,
     db: flags.Database = None,
@@ -57,13 +59,13 @@ async def _lines(home: DataDirectory, job: str) -> list[CostLine]:
 
 def _tell(lines: list[CostLine]) -> None:
     for line in lines:
-        failed = f", {line.failures} in vain" if line.failures else ""
+        failed = f", {line.failures} failed" if line.failures else ""
         say(
             f"{line.day}  {line.job}  {line.purpose:<9}  {line.model}: "
             f"{line.calls:,} calls{failed}, "
             f"{line.tokens_in:,} + {line.tokens_out:,} tokens, {line.micros / MICROS:.4f} $"
         )
-    say(f"{sum(line.micros for line in lines) / MICROS:.4f} $ in all", style="bold")
+    say(f"{sum(line.micros for line in lines) / MICROS:.4f} $ in total", style="bold")
 
 
 def _tell_estimate(reckoned: Estimate, as_json: bool) -> None:
@@ -74,6 +76,6 @@ def _tell_estimate(reckoned: Estimate, as_json: bool) -> None:
     say_pairs({name: f"{dollars:,.4f} $" for name, dollars in reckoned.parts})
     say(f"{reckoned.total:,.2f} $ for {reckoned.pages:,} pages", style="bold")
     if reckoned.total:
-        say(f"of it {reckoned.models:,.2f} $ for models; without any, nothing of that is paid")
+        say(f"of it {reckoned.models:,.2f} $ is for models; without models this part is free")
     else:
-        say("no model is named and the machines are yours; --catalogue reckons with rented ones")
+        say("no model is configured and the machines are yours; --catalogue estimates rented ones")

@@ -22,7 +22,7 @@ MOST_SITES = 20  # told to a person; --json has all of them
 def report(
     job: flags.JobId = "latest",
     site: Annotated[
-        str | None, typer.Option("--site", metavar="HOST", help="Only this site.")
+        str | None, typer.Option("--site", metavar="HOST", help="Show only this site.")
     ] = None,
     output: flags.Directory = None,
     db: flags.Database = None,
@@ -40,7 +40,7 @@ def report(
     if len(found) > MOST_SITES:
         say(f"… and {len(found) - MOST_SITES:,} more; --site HOST shows one of them")
     if not found:
-        say("nothing was asked for yet")
+        say("there are no requests yet")
 
 
 def _only(found: list[SiteReport], site: str) -> list[SiteReport]:

@@ -37,21 +37,21 @@ ANY_HOST = "example.com"  # of a path that is judged by a file: no host matters 
 def robots(  # noqa: PLR0913  # one parameter a flag is what the command line is
     url: Annotated[
         str,
-        typer.Argument(help="The page in question; with --file a path will do.", metavar="URL"),
+        typer.Argument(help="The URL of the page; with --file a path is enough.", metavar="URL"),
     ],
     agent: Annotated[
         str | None,
         typer.Option(
             "--as",
             metavar="AGENT",
-            help="Whose rules to read: a product token, or a whole user agent.",
+            help="The agent whose rules to apply: a product token, or a whole user agent.",
             show_default="our own",
         ),
     ] = None,
     file: Annotated[
         str | None,
         typer.Option(
-            "--file", metavar="PATH", help="Judge by this file and ask nobody; `-` is stdin."
+            "--file", metavar="PATH", help="Judge by this file and send no request; `-` is stdin."
         ),
     ] = None,
     profile: flags.Profile = None,
@@ -150,7 +150,7 @@ def _from_site(url: Url, configured: Configured) -> JobRobots:
         told = [f"robots.txt of `{url.authority}`", str(failure), reading.copy.detail]
         raise NothingFetched(
             ": ".join(part for part in told if part),
-            hint=REMEDIES.get(str(failure), "") or "--file PATH judges by a file that you have",
+            hint=REMEDIES.get(str(failure), "") or "--file PATH judges by a file on your disk",
         )
     return reading
 
@@ -169,7 +169,7 @@ def _own_token(configured: Configured) -> str:
 def _judge(reading: JobRobots, url: Url, agent: str | None) -> RobotsAnswer:
     token = reading.copy.key.token if agent is None else token_in(agent)
     if not token:
-        raise ConfigError(f"`{agent}` names no agent", hint="such as: --as Googlebot")
+        raise ConfigError(f"`{agent}` is not an agent", hint="write for example --as Googlebot")
     copy = replace(reading.copy, key=replace(reading.copy.key, token=token))
     own = replace(reading, copy=copy)
     found, verdict = own.rule(url), own.judge(url)
@@ -199,7 +199,7 @@ def _tell(answer: RobotsAnswer) -> None:
     is_allowed = answer.decision == "ALLOW"
     say_check(f"{answer.decision} {answer.url} for {answer.agent}", is_good=is_allowed)
     winner = f"line {answer.winner.line}: {answer.winner.rule}" if answer.winner else answer.reason
-    group = f"User-agent: {answer.group}" if answer.group else "none for this agent, nor for `*`"
+    group = f"User-agent: {answer.group}" if answer.group else "none for this agent or `*`"
     rows = [("decided by", winner), ("group", group)]
     rows += [("also matches", f"line {other.line}: {other.rule}") for other in answer.others]
     if answer.crawl_delay_s is not None:

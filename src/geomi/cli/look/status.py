@@ -86,7 +86,7 @@ async def _look(home: DataDirectory, job: str) -> tuple[Status, bool]:
 def _tell(found: Status, *, is_worked_on: bool) -> None:
     job, stats = found.job, found.job.stats
     is_left = not (job.state.is_final or is_worked_on)
-    way_on = "; nobody is working on it: go on with --resume" if is_left else ""
+    way_on = "; no process works on it: continue with --resume" if is_left else ""
     pairs = {
         "job": job.id,
         "state": job_state(job) + way_on,
@@ -106,7 +106,7 @@ def _tell(found: Status, *, is_worked_on: bool) -> None:
     _tell_hosts(found.hosts)
     _tell_exclusions(found.exclusions)
     if not found.is_whole:
-        say("there are too many URLs to list outcomes and hosts")
+        say("the job has too many URLs to list outcomes and hosts")
 
 
 def _due(due: DuePages) -> str:

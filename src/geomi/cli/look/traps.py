@@ -23,9 +23,13 @@ commands = typer.Typer(help="Review suspected traps.", no_args_is_help=True)
 HostArgument = Annotated[str, typer.Argument(metavar="HOST", help="The site's host name.")]
 PatternArgument = Annotated[
     str | None,
-    typer.Argument(metavar="[PATTERN]", help="A pattern or a rule, as `geomi traps list` says it."),
+    typer.Argument(
+        metavar="[PATTERN]", help="A pattern or a rule, spelled as in `geomi traps list`."
+    ),
 ]
-NoteOption = Annotated[str, typer.Option("--note", metavar="TEXT", help="Why, for later.")]
+NoteOption = Annotated[
+    str, typer.Option("--note", metavar="TEXT", help="The reason, to store with the decision.")
+]
 
 
 @commands.command("list")
@@ -138,7 +142,7 @@ def _tell(found: use.SuspectedTraps) -> None:
     for decided in found.reviews:
         say(f"decided: {_told(decided)}")
     if not (found.patterns or found.rules or found.reviews):
-        note(f"job {found.job}: nothing looks like a trap")
+        note(f"job {found.job}: no pattern looks like a trap")
 
 
 def _told(rule: SiteRule) -> str:

@@ -40,7 +40,8 @@ _WHICH = "Which partitions"
 DatasetUrl = Annotated[
     str,
     typer.Argument(
-        metavar="DATASET", help="Its root: a folder, file:///folder or s3://bucket/prefix."
+        metavar="DATASET",
+        help="The root of the dataset: a folder, file:///folder or s3://bucket/prefix.",
     ),
 ]
 Country = Annotated[

@@ -45,7 +45,7 @@ def list_letters(
         kind = letter.error_info.error_type
         say(f"{letter.id}  {kind}  {letter.message.task}  {dead_letters.reason(letter)}")
     if not found:
-        note("there is no dead letter")
+        note("there are no dead letters")
 
 
 @commands.command("show")
@@ -120,8 +120,8 @@ async def _each(
 def _named(ids: list[str] | None, *, every: bool) -> Sequence[str]:
     """Return the ids that were given; none for all of them."""
     if bool(ids) is every:
-        told = "ids and --all are both given" if every else "which dead letters?"
-        raise ConfigError(told, hint="name their ids, or say --all")
+        told = "ids and --all are both given" if every else "no dead letter is named"
+        raise ConfigError(told, hint="name their ids, or use --all")
     return list(dict.fromkeys(ids or ()))
 
 

@@ -80,7 +80,7 @@ def demo(
     json: flags.AsJson = False,
 ) -> None:
     """Serve the sample site on this machine, crawl it politely, and show the result."""
-    note("crawling a sample web of four hosts on 127.0.0.1; nothing leaves this machine")
+    note("crawling the sample site, four hosts on 127.0.0.1; no request leaves this machine")
     sample = asyncio.run(crawl_sample(output, lambda _: EventFanOut()))
     if json:
         print_json(_as_data(sample, output))
@@ -111,7 +111,7 @@ def _tell(sample: SampleCrawl, output: Path) -> None:
     problems = sample.status.problems
     _tell_problems("Refused by the site", problems, State.BLOCKED)
     _tell_problems("Failed", problems, State.FAILED)
-    _tell_problems("Visited and not kept", problems, State.SKIPPED)
+    _tell_problems("Visited, not kept", problems, State.SKIPPED)
     _tell_exclusions(sample)
     _tell_politeness(sample)
     _tell_answers(sample)
@@ -150,7 +150,7 @@ def _tell_exclusions(sample: SampleCrawl) -> None:
 def _tell_politeness(sample: SampleCrawl) -> None:
     say("Shortest rest of each host between two requests", style="bold")
     for host, gap_s in sorted(sample.gaps_s.items()):
-        say_check(f"{host}: {gap_s:.3f} s (asked for: {DELAY_S} s)", is_good=gap_s >= DELAY_S)
+        say_check(f"{host}: {gap_s:.3f} s (required: {DELAY_S} s)", is_good=gap_s >= DELAY_S)
 
 
 def _tell_answers(sample: SampleCrawl) -> None:
@@ -164,7 +164,7 @@ def _tell_files(output: Path) -> None:
     for name, told in {
         "md": "one markdown file a page",
         "pages.jsonl": "one JSON object a page",
-        "warc": "the answers as they came",
+        "warc": "the responses as they came",
     }.items():
         say(f"  {output / name}: {told}")
     folder = shlex.quote(str(output))
@@ -262,7 +262,7 @@ def _fate_faults(found: Status) -> Iterator[str]:
 def _gap_faults(gaps_s: Mapping[str, float]) -> Iterator[str]:
     for host, gap_s in gaps_s.items():
         if gap_s < DELAY_S:
-            yield f"{host} was asked again after {gap_s:.3f} s; {DELAY_S} s was promised"
+            yield f"{host} was asked again after {gap_s:.3f} s; {DELAY_S} s are required"
 
 
 def _search_faults(answers: Mapping[str, SearchResult]) -> Iterator[str]:

@@ -65,7 +65,7 @@ def doctor(output: flags.Directory = None, json: flags.AsJson = False) -> None:
     if json:
         print_json({"is_good": not bad, "checks": checks})
     if bad:
-        raise GeomiError(f"not in order: {', '.join(bad)}")
+        raise GeomiError(f"something is wrong: {', '.join(bad)}")
 
 
 def _checks(configured: Configured) -> Iterator[DoctorCheck]:

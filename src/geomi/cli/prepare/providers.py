@@ -82,7 +82,7 @@ def show(key: Key, output: flags.Directory = None, json: flags.AsJson = False) -
 @commands.command("check")
 def check_providers(
     keys: Annotated[
-        list[str] | None, typer.Argument(metavar="KEY", help="The providers; all if none.")
+        list[str] | None, typer.Argument(metavar="KEY", help="The providers; without one, all.")
     ] = None,
     output: flags.Directory = None,
     json: flags.AsJson = False,
@@ -99,10 +99,10 @@ def check_providers(
     width = max(len(one.provider.key) for one in checked)
     for one in checked:
         library = one.finding.library if one.finding else ""
-        told = library or (f"could not be asked: {one.problem}" if one.problem else "not there")
+        told = library or (f"no answer: {one.problem}" if one.problem else "not there")
         say(f"{one.provider.key:<{width}}  {told}")
     if all(one.problem for one in checked):
-        raise SourceError(f"no provider could be looked for: {checked[0].problem}")
+        raise SourceError(f"Context7 did not answer for any provider:  {checked[0].problem}")
 
 
 @commands.command("add")
@@ -133,14 +133,14 @@ def review(
     ] = None,
     date: Annotated[
         str | None,
-        typer.Option(metavar="DATE", help="When they were read.", show_default="today"),
+        typer.Option(metavar="DATE", help="The day when you read them.", show_default="today"),
     ] = None,
     output: flags.Directory = None,
     json: flags.AsJson = False,
 ) -> None:
     """Record what a provider's terms say, and when you read them."""
     if allows is None:
-        raise ConfigError("what do the terms say?", hint="--allows or --forbids")
+        raise ConfigError("say what the terms allow", hint="--allows or --forbids")
     reviewed_at = check_date(date, now_s=system_readings().wall_s()) if date else None
 
     async def work(home: DataDirectory) -> Provider:
@@ -192,7 +192,7 @@ def takedown(
     note(f"erased at {moment(line.at_s)}: {line.jobs} jobs, {line.pages:,} pages of {key}")
     for tenant, job in others:
         told = f"geomi jobs delete {job} --yes erases it" if tenant == TENANT else "it stays"
-        note(f"warning: job {job} of tenant {tenant} began on its hosts, too; {told}")
+        note(f"warning: job {job} of tenant {tenant} also crawled its hosts; {told}")
 
 
 def _known_here(output: Path | None) -> dict[str, tuple[Provider, dict[str, str]]]:
@@ -236,7 +236,7 @@ def _read(file: Path) -> Mapping[str, object]:
     except (ValueError, RecursionError) as error:  # of either parser, and of no text
         raise ConfigError(f"cannot read `{file}`: {error}") from error
     if not isinstance(payload, Mapping):
-        raise ConfigError(f"`{file}` holds no object", hint="one provider a file")
+        raise ConfigError(f"`{file}` has no object", hint="write one provider in a file")
     return payload
 
 
@@ -255,7 +255,7 @@ def _forgotten(removed: Provider) -> str:
         tos_allows_crawling=removed.tos_allows_crawling,
     )
     what = "review" if removed == reviewed else "registration"
-    return f"the {what} of provider {removed.key} is forgotten; it is as it comes with geomi"
+    return f"the {what} of provider {removed.key} is deleted; the provider is as geomi ships it"
 
 
 def _data(provider: Provider) -> dict[str, object]:

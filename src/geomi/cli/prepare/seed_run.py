@@ -94,9 +94,9 @@ async def serve_queues(
 
 
 def raise_if_unsent(found: OrchestrationReport) -> None:
-    """Raise where raw files could not be sent, after all others were (SED-20)."""
+    """Raise where raw files could not be queued, after all others were (SED-20)."""
     if found.unsent:
-        raise StoreError(f"{found.unsent} raw files could not be sent", hint="run it again")
+        raise StoreError(f"{found.unsent} raw files could not be queued", hint="run it again")
 
 
 @dataclass(slots=True)
@@ -205,7 +205,7 @@ class SeedPrinter:
         if self._quiet:
             return
         note(
-            f"{found.sent} of {found.files_found} raw files sent, {found.skipped} skipped; "
+            f"{found.sent} of {found.files_found} raw files queued, {found.skipped} skipped; "
             f"{done.files} files and {done.domains} domains done, {done.rejected} records "
             f"rejected, {done.dead} dead letters in {seconds:.1f} s"
         )
@@ -220,7 +220,7 @@ class SeedPrinter:
 def hint_about_layout(files: int) -> None:
     """Say where raw files lie to whoever has found none: the root, or a filter, may be wrong."""
     if not files:
-        note(f"hint: no raw file is there; each is {RAW_FORM}")
+        note(f"hint: the dataset has no raw file; a raw file is named {RAW_FORM}")
 
 
 def describe_tally(tally: TaskTally) -> str:
@@ -237,7 +237,7 @@ def _view(standing: DatasetProgress | None, elapsed_s: float, done: int) -> Tabl
         table.add_row("files", describe_tally(standing.files))
         table.add_row("domains", describe_tally(standing.domains))
         lent = standing.seed_queue.lent + standing.domain_queue.lent
-        table.add_row("messages", f"{standing.waiting - lent:,} waiting, {lent:,} in hand")
+        table.add_row("messages", f"{standing.waiting - lent:,} waiting, {lent:,} borrowed")
         table.add_row("dead letters", f"{standing.dead_letters:,}")
         table.add_row("time", spent(elapsed_s, _left_s(standing, elapsed_s, done)))
     return table

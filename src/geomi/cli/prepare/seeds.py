@@ -54,10 +54,12 @@ commands = typer.Typer(
 )
 commands.add_typer(dead_letters.commands, name="dlq")
 
-Force = Annotated[bool, typer.Option("--force", help="Process what is processed already, too.")]
+Force = Annotated[bool, typer.Option("--force", help="Process finished files again too.")]
 Profile = Annotated[
     str | None,
-    typer.Option("--profile", metavar="NAME", help="A named behaviour.", show_default=SEED_PROFILE),
+    typer.Option(
+        "--profile", metavar="NAME", help="A named set of settings.", show_default=SEED_PROFILE
+    ),
 ]
 Workers = Annotated[int | None, typer.Option("--workers", help="Processes.", show_default="1")]
 
@@ -96,12 +98,12 @@ def run(  # noqa: PLR0913  # one parameter a flag is what the command line is
     show = SeedPrinter(json=json, quiet=quiet, verbose=verbose)
     was_interrupted = asyncio.run(run_to_end(chosen, show, standby(chosen), force=force))
     if was_interrupted:
-        note("interrupted; the same command goes on")
+        note("interrupted; the same command continues")
         raise typer.Exit(INTERRUPTED)
     if show.counts.dead:
         place = shlex.join([dataset, *(["-o", str(output)] if output else [])])
         raise SeedsDead(
-            f"{show.counts.dead} raw files or domains failed for good: see the dead letters",
+            f"{show.counts.dead} raw files or domains failed for good and are dead letters",
             hint=f"geomi seeds dlq list {place}, then geomi seeds dlq retry {place} --all",
         )
 
@@ -139,7 +141,7 @@ def orchestrate(  # noqa: PLR0913  # one parameter a flag is what the command li
     if json:
         print_json({"success": not found.unsent, "data": asdict(found)})
     else:
-        say(f"{found.sent} of {found.files_found} raw files sent, {found.skipped} skipped")
+        say(f"{found.sent} of {found.files_found} raw files queued, {found.skipped} skipped")
         hint_about_layout(found.files_found)
     raise_if_unsent(found)
 
@@ -208,8 +210,8 @@ def status(  # noqa: PLR0913  # one parameter a flag is what the command line is
         say(f"alarm {alarm.rule}: {alarm.message}", style="yellow")
     if not standing.files.total and chosen.which == EVERYTHING:
         note(
-            "hint: nothing was sent yet: geomi seeds run. For the dataset of a service set "
-            "GEOMI_DATASETS as it does"
+            "hint: no raw file was queued yet: run geomi seeds run. For the dataset of a service, "
+            "set GEOMI_DATASETS as the service does"
         )
 
 

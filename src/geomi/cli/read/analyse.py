@@ -58,7 +58,7 @@ def analyse(  # noqa: PLR0913  # one parameter a flag is what the command line i
         typer.Option(
             "--compare",
             metavar="A.toml B.toml",
-            help="Decide upon all pages of a job by the settings of two files instead.",
+            help="Instead decide about every page of a job by the settings of two files.",
         ),
     ] = None,
     job: flags.JobId = "latest",
@@ -73,7 +73,7 @@ def analyse(  # noqa: PLR0913  # one parameter a flag is what the command line i
     """Print the analysis of a collected page, an HTML file, or a job."""
     if (compared is None) == (not page):
         raise ConfigError(
-            "either a page or two files are wanted",
+            "name either a page or two files",
             hint="geomi analyse URL, or geomi analyse --compare A.toml B.toml",
         )
     if compared is not None:
@@ -96,7 +96,7 @@ def analyse(  # noqa: PLR0913  # one parameter a flag is what the command line i
         subject = _in_file(Path(page), rules)
     else:
         if Path(page).suffix.lower() in PAGE_SUFFIXES and "://" not in page:
-            raise ConfigError(f"there is no file `{page}`", hint="a URL begins with https://")
+            raise ConfigError(f"there is no file `{page}`", hint="write a URL with https://")
         (url,) = read_seeds([page])
         subject = in_data_directory(
             output, lambda home: _collected(home, job, url), db=db, blobs=blobs
@@ -154,7 +154,7 @@ async def _collected(home: DataDirectory, job: str, url: Url) -> AnalysisInput:
     if row is None:
         raise ConfigError(
             f"{url.href} was not collected",
-            hint="`geomi why URL` says why; `geomi preview URL` fetches and analyses it",
+            hint="`geomi why URL` explains it; `geomi preview URL` fetches and analyses the page",
         )
     record = await world.archive.read(row.record)
     return subject_of(read_line(record), now_s=world.clock.wall_s())
@@ -196,7 +196,7 @@ def _give(analysis: Analysis, as_json: bool) -> None:
         print(analysis_json(analysis).decode())
         return
     decision = analysis.decision
-    answer = "to be indexed" if decision.should_index else f"not to be indexed: {decision.reason}"
+    answer = "indexed" if decision.should_index else f"not indexed:  {decision.reason}"
     say_check(f"{answer} ({decision.detail})", is_good=decision.should_index)
     say_pairs(dict(_told(analysis)))
 
@@ -205,7 +205,7 @@ def _told(analysis: Analysis) -> Iterator[tuple[str, str]]:
     kind, quality, summary = analysis.classification, analysis.quality, analysis.summary
     if kind is not None:
         finer = f" ({', '.join(kind.subtypes)})" if kind.subtypes else ""
-        yield "type", f"{kind.page_type}{finer}, sure to {kind.confidence:.2f}: {kind.reasoning}"
+        yield "type", f"{kind.page_type}{finer}, confidence {kind.confidence:.2f}: {kind.reasoning}"
     if quality is not None:
         raised = f"; {', '.join(quality.raised)}" if quality.raised else ""
         yield "quality", f"{quality.overall} of 10{raised}"

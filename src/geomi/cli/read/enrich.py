@@ -31,14 +31,14 @@ def enrich(  # noqa: PLR0913  # one parameter a flag is what the command line is
     job: Annotated[
         str, typer.Option("--job", metavar="ID", help="Enrich this job alone.", show_default="all")
     ] = "",
-    once: Annotated[bool, typer.Option("--once", help="End when nothing waits.")] = False,
-    again: Annotated[
-        bool, typer.Option("--again", help="Begin with what has been enriched before.")
-    ] = False,
+    once: Annotated[bool, typer.Option("--once", help="End when no page waits.")] = False,
+    again: Annotated[bool, typer.Option("--again", help="First enrich all pages again.")] = False,
     assignments: Annotated[
         list[str] | None,
         typer.Option(
-            "--set", metavar="KEY=VALUE", help="Change a job's `analysis` for good; repeat."
+            "--set",
+            metavar="KEY=VALUE",
+            help="Change a job's `analysis` settings for good; you may repeat it.",
         ),
     ] = None,
     output: flags.Directory = None,
@@ -71,8 +71,8 @@ def _rules(assignments: Sequence[str]) -> Layer:
     for key in layer.values:
         if not key.startswith("analysis."):
             raise ConfigError(
-                f"`{key}` has been decided when the pages were fetched",
-                hint="only settings under `analysis` can be changed here",
+                f"`{key}` cannot be changed after the pages were fetched",
+                hint="only settings under `analysis` can change here",
             )
     return layer
 
@@ -98,7 +98,9 @@ async def _run(root: Path, settings: Settings, task: EnrichTask, *, json: bool) 
                 await enrich_continuously(home.world, shelf, leave, only=only)
                 return True
         if not json:
-            note(f"{done:,} pages looked at{'; ended before the last' if leave.is_set() else ''}")
+            note(
+                f"{done:,} pages enriched{'; interrupted before the end' if leave.is_set() else ''}"
+            )
         return not leave.is_set()
 
 

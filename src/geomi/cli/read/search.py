@@ -71,9 +71,9 @@ def search(  # noqa: PLR0913  # one parameter a flag is what the command line is
         return
     print_hits(searched)
     if searched.found.problem:
-        note(f"answered by words alone: {searched.found.problem}")
+        note(f"the search used words alone:  {searched.found.problem}")
     if not searched.is_whole:
-        note("some pages that were collected are not in the index yet")
+        note("some collected pages are not in the index yet")
 
 
 def as_data(searched: SearchResult) -> dict[str, object]:
@@ -98,7 +98,7 @@ def print_hits(searched: SearchResult) -> None:
         say(f"   {hit.passage.url}")
         _quote(hit.snippet)
     if not searched.found.hits:
-        left = f"; {searched.left_out:,} pages are left out" if searched.left_out else ""
+        left = f"; {searched.left_out:,} pages are not indexed" if searched.left_out else ""
         say(f"nothing found in {searched.counts.documents:,} documents{left}")
 
 
@@ -143,5 +143,5 @@ def _day(text: str) -> float:
     try:
         at = datetime.fromisoformat(text)
     except ValueError as error:
-        raise ConfigError(f"`{text}` is no date", hint="--since 2026-01-31") from error
+        raise ConfigError(f"`{text}` is not a date", hint="--since 2026-01-31") from error
     return (at if at.tzinfo else at.replace(tzinfo=UTC)).timestamp()

@@ -32,18 +32,20 @@ def up(  # noqa: PLR0913  # one parameter a flag is what the command line is
     ray: Address = "auto",
     number: Annotated[int, typer.Option("-n", "--number", min=1, max=10_000, help="Workers.")] = 1,
     least: Annotated[
-        int | None, typer.Option("--min", min=0, help="Workers without work.", show_default="-n")
+        int | None, typer.Option("--min", min=0, help="The fewest workers.", show_default="-n")
     ] = None,
     most: Annotated[
-        int | None, typer.Option("--max", min=1, help="Workers at most.", show_default="-n")
+        int | None, typer.Option("--max", min=1, help="The most workers.", show_default="-n")
     ] = None,
     urls_per_worker: Annotated[
-        int, typer.Option(min=1, help="Waiting URLs that are worth a worker.")
+        int, typer.Option(min=1, help="Waiting URLs for each worker.")
     ] = URLS_PER_WORKER,
     concurrency: Annotated[
         int, typer.Option(min=1, max=1000, help="Requests at once of a worker.")
     ] = CONCURRENCY,
-    cpus: Annotated[float, typer.Option(min=0, help="What a worker takes of its node.")] = 1.0,
+    cpus: Annotated[
+        float, typer.Option(min=0, help="CPUs that a worker reserves on its node.")
+    ] = 1.0,
     output: Annotated[
         str | None,
         typer.Option(
@@ -78,7 +80,7 @@ def up(  # noqa: PLR0913  # one parameter a flag is what the command line is
         cpus=cpus,
     )
     if configured.settings.db and not configured.settings.blobs:
-        note("warning: without --blobs all nodes have to share the data directory")
+        note("warning: without --blobs all nodes must share the data directory")
     with fleet.cluster(ray) as actors:
         _tell(fleet.up(actors, plan), json=json)
 
@@ -94,7 +96,7 @@ def status(ray: Address = "auto", json: flags.AsJson = False) -> None:
 def down(
     ray: Address = "auto",
     within: Annotated[
-        float, typer.Option(min=0, help="Seconds in which to finish what is in flight.")
+        float, typer.Option(min=0, help="Seconds for finishing requests in flight.")
     ] = 300.0,
     json: flags.AsJson = False,
 ) -> None:
@@ -104,7 +106,7 @@ def down(
     if json:
         print_json({"cut_short": cut_short})
     elif cut_short:
-        say(f"{cut_short} workers had to be cut short; others will end what they held")
+        say(f"{cut_short} workers did not end in time; other workers will finish their URLs")
     else:
         say("all workers have ended")
 
@@ -114,7 +116,7 @@ def _tell(found: FleetStatus, *, json: bool) -> None:
         print_json(asdict(found))
         return
     waiting = "" if found.waiting is None else f", {found.waiting:,} URLs wait"
-    ending = ", going home" if found.is_ending else ""
+    ending = ", ending" if found.is_ending else ""
     bounds = f"{found.least} to {found.most}"
     say(f"{len(found.members)} of {found.wanted} workers ({bounds}){waiting}{ending}")
     for one in found.members:

@@ -27,7 +27,7 @@ T = TypeVar("T")
 KeyId = Annotated[
     str, typer.Argument(metavar="ID", help="The key's id, its part after `geomi_`; or all of it.")
 ]
-TenantName = Annotated[str, typer.Option("--tenant", metavar="NAME", help="Whose key it is.")]
+TenantName = Annotated[str, typer.Option("--tenant", metavar="NAME", help="The tenant of the key.")]
 
 
 @commands.command("create")
@@ -35,12 +35,16 @@ def create(  # noqa: PLR0913  # one parameter a flag is what the command line is
     tenant: TenantName = DEFAULT,
     scope: Annotated[
         list[KeyScope] | None,
-        typer.Option("--scope", help="What it may do; repeat.", show_default="read, write"),
+        typer.Option(
+            "--scope", help="What the key may do; you may repeat it.", show_default="read, write"
+        ),
     ] = None,
     admin: Annotated[
-        bool, typer.Option("--admin", help="Let it reach the system: tenants and providers.")
+        bool, typer.Option("--admin", help="Let the key manage tenants and providers.")
     ] = False,
-    label: Annotated[str, typer.Option("--label", metavar="TEXT", help="What it is for.")] = "",
+    label: Annotated[
+        str, typer.Option("--label", metavar="TEXT", help="The purpose of the key.")
+    ] = "",
     days: Annotated[
         float, typer.Option("--days", min=0, help="How long it is valid; 0: until revoked.")
     ] = 0.0,
@@ -68,7 +72,7 @@ def create(  # noqa: PLR0913  # one parameter a flag is what the command line is
 @commands.command("list")
 def list_keys(
     tenant: Annotated[
-        str | None, typer.Option("--tenant", metavar="NAME", help="Of this tenant alone.")
+        str | None, typer.Option("--tenant", metavar="NAME", help="List this tenant's keys alone.")
     ] = None,
     output: flags.Directory = None,
     db: flags.Database = None,
@@ -128,7 +132,7 @@ def _show(minted: CreatedKey, as_json: bool) -> None:
         print_json(_data(minted.key) | {"text": minted.text})
         return
     say(minted.text)
-    note(f"key {minted.key.id} of tenant {minted.key.tenant}; it is shown only now")
+    note(f"key {minted.key.id} of tenant {minted.key.tenant}; geomi shows it only now")
 
 
 def _data(key: ApiKey) -> dict[str, object]:

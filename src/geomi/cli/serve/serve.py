@@ -28,20 +28,22 @@ HOST, PORT = "127.0.0.1", 8420
 
 
 def serve(  # noqa: PLR0913  # one parameter a flag is what the command line is
-    host: Annotated[str, typer.Option("--host", metavar="ADDRESS", help="Where to listen.")] = HOST,
+    host: Annotated[
+        str, typer.Option("--host", metavar="ADDRESS", help="The address to listen on.")
+    ] = HOST,
     port: Annotated[
-        int, typer.Option("--port", min=0, max=65_535, help="Which port; 0: any that is free.")
+        int, typer.Option("--port", min=0, max=65_535, help="The port; 0: any free one.")
     ] = PORT,
     workers: Annotated[
         int,
-        typer.Option(min=0, max=64, help="Processes that crawl; 0: others do, with geomi worker."),
+        typer.Option(min=0, max=64, help="Crawl workers; 0: geomi worker crawls elsewhere."),
     ] = 1,
     concurrency: Annotated[
         int | None,
         typer.Option(
             min=1,
             max=1000,
-            help="Requests at once of each of them; all together keep GEOMI_MAX_FETCHES.",
+            help="Requests at once of each crawl worker; all together keep GEOMI_MAX_FETCHES.",
             show_default=str(CONCURRENCY),
         ),
     ] = None,
@@ -90,10 +92,10 @@ async def _serve(
         minted = await first_key(service)
         if minted is not None:
             say(minted.text)
-            note("this is the key of the first administrator; it is shown only now")
+            note("this is the key of the first administrator; geomi shows it only now")
         for name in await unknown_tenants(service):
-            note(f"warning: GEOMI_DATASETS names tenant `{name}`, which is not there")
-            note(f"hint: geomi keys create --tenant {name} makes it, and a key")
+            note(f"warning: GEOMI_DATASETS names tenant `{name}`, which does not exist")
+            note(f"hint: geomi keys create --tenant {name} creates it, and a key")
         app = add_dashboard(make_app())
         app_state_of(app).open(service, metrics)
         await run_server(app, service, serving, service.home.world.sink, on_ready=_announce)

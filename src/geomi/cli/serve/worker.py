@@ -25,7 +25,7 @@ def worker(  # noqa: PLR0913  # one parameter a flag is what the command line is
     db: flags.Database = None,
     blobs: flags.Blobs = None,
     job: Annotated[
-        str, typer.Option("--job", metavar="ID", help="Serve this job alone.", show_default="all")
+        str, typer.Option("--job", metavar="ID", help="Crawl this job alone.", show_default="all")
     ] = "",
     once: Annotated[bool, typer.Option("--once", help="End when no job has work left.")] = False,
     concurrency: Annotated[
@@ -51,8 +51,8 @@ def worker(  # noqa: PLR0913  # one parameter a flag is what the command line is
     root, settings = Path(configured.resolved.run.output), configured.settings
     if settings.db and not settings.blobs and not quiet:
         note(
-            f"warning: pages are kept in `{root}`; other machines can read them only if they "
-            "share that directory (--blobs keeps them in a bucket)"
+            f"warning: the archive is in `{root}`; other machines can read it only if they share "
+            "that directory (--blobs keeps the archive in a bucket)"
         )
     relax_garbage_collector()
     listen = event_listener(json=json, quiet=quiet, verbose=verbose)

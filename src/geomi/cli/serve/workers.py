@@ -28,7 +28,7 @@ def workers(
     for one in found:
         say(_line(one), style="yellow" if one.is_dead else "")
     if not found:
-        say("nobody works here now")
+        say("no worker runs on this store")
 
 
 STATUS_FIELDS = ("age_s", "beat_age_s", "is_dead")
@@ -63,6 +63,6 @@ def _line(seen: WorkerStatus) -> str:
     served = " ".join(card.jobs) or "no job"
     return (
         f"{card.owner}  {card.role} on {card.machine} (pid {card.pid}) for {seen.age_s:,.0f} s, "
-        f"heard {seen.beat_age_s:.1f} s ago{fate}: {card.hosts:,} hosts, {card.pages:,} pages, "
+        f"seen {seen.beat_age_s:.1f} s ago{fate}: {card.hosts:,} hosts, {card.pages:,} pages, "
         f"{card.pages_per_s:.1f}/s, {served}"
     )

@@ -69,16 +69,16 @@ def damage(asked: SentRequest) -> str:
     """Return why a row of the log cannot be true; empty where it can."""
     times_s = (asked.started_s, asked.ended_s, asked.floor_s, asked.robots_at_s or 0.0)
     if not all(map(math.isfinite, times_s)):
-        return "its times are endless"
+        return "its times are not finite"
     if asked.ended_s < asked.started_s - ROUNDING_S:
         return "it ended before it began"
     if asked.floor_s < 0:
-        return "the rest that it owed is below zero"
+        return "its required delay is below zero"
     if asked.is_erased:
         return ""
     url = parse_url(asked.url)
     if url is None or url.authority != asked.host:
-        return f"its URL is none of `{asked.host}`"
+        return f"its URL is not on `{asked.host}`"
     return ""
 
 

@@ -124,12 +124,14 @@ class HostCheck:
         if gap_s < self._least_gap_s:
             self._least_gap_s, self._owed_s = gap_s, asked.floor_s
         if gap_s < -ROUNDING_S:
-            self._found.add(PolitenessRule.AT_ONCE, "the one before had not ended", last, asked)
+            self._found.add(
+                PolitenessRule.AT_ONCE, "the previous request had not ended", last, asked
+            )
         elif gap_s < asked.floor_s - ROUNDING_S:
-            owed = f"{asked.floor_s:.3f} s were owed, {gap_s:.3f} s were kept"
+            owed = f"{asked.floor_s:.3f} s were required, {gap_s:.3f} s were kept"
             self._found.add(PolitenessRule.GAP, owed, last, asked)
         elif terms is not None and (missing_s := self._missing_s(asked, terms)) > ROUNDING_S:
-            owed = f"settings or robots.txt ask for {gap_s + missing_s:.3f} s"
+            owed = f"settings or robots.txt require {gap_s + missing_s:.3f} s"
             return self._accuse(PolitenessRule.GAP, f"{owed}, {gap_s:.3f} s were kept", last, asked)
         return True
 
@@ -146,7 +148,7 @@ class HostCheck:
         if url is not None and url.target == PATH:
             self._robots += 1
         elif not (asked.is_erased or self._history.is_followed(asked)):
-            detail = "sent as one for robots.txt, which it is not and no redirect led to"
+            detail = "logged as one for robots.txt, but it is not, and no redirect led to it"
             self._found.add(PolitenessRule.ROBOTS, detail, asked)
 
     def _check_robots(self, asked: SentRequest, terms: RequestTerms) -> bool:
@@ -199,7 +201,7 @@ def _unlawful(asked: SentRequest, terms: RequestTerms) -> str:
     if asked.robots_at_s is None:
         return "no robots.txt was read before it"
     if (expired_s := terms.expired_s(asked)) > 0:
-        return f"its robots.txt had run out {expired_s:.0f} s before"
+        return f"its robots.txt had expired {expired_s:.0f} s before"
     if terms.reading is not None and (line := forbidden(terms.reading, asked)):
         return f"robots.txt forbids it: {line}"
     return ""

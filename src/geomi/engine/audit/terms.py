@@ -68,7 +68,7 @@ class RequestTerms:
         return max(floor_s, min(self.reading.crawl_delay_s or 0.0, rules.max_crawl_delay_s))
 
     def expired_s(self, asked: SentRequest) -> float:
-        """How long before the request its robots.txt had run out; below 0 where it was fresh.
+        """How long before the request its robots.txt had expired; below 0 where it was fresh.
 
         A page is judged before it waits for its turn, so it may be sent one lease later.
         """

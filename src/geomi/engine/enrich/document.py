@@ -23,7 +23,7 @@ from geomi.url.parse import split as split_url
 
 VERSION_CHARS = 12
 MAX_DETAIL_CHARS = 200
-ONLY_PREVIEW = "its whole text was gone before it was indexed, so that its preview alone was read"
+ONLY_PREVIEW = "geomi erased its whole text before it was indexed, so it analysed the preview alone"
 
 
 @dataclass(frozen=True, slots=True)

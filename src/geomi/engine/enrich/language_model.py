@@ -70,7 +70,7 @@ SURE = 0.8
 MAX_SHIFT = 2.0  # of 10
 # Of a page that a model alone calls a product, rules have to find name, description and price.
 LIKELY = 0.5
-NO_ANSWER = "no model gave an answer of the schema's form; only structured data was read"
+NO_ANSWER = "no model gave an answer that fits the schema; geomi used structured data alone"
 # Reasons to keep a page out that no answer of a model can take away.
 _SETTLED = frozenset(
     {
@@ -213,7 +213,7 @@ class ModelAdvisor:
         ):
             self._is_spent = True
             dollars = f"{budget / MICROS:.6f}".rstrip("0").rstrip(".")
-            message = f"the budget of {dollars} $ is used up; no model is asked any more"
+            message = f"the budget of {dollars} $ is used up; geomi asks no model any more"
             self._warn(f"budget of {self._job}", message, "analysis.budget_usd sets it")
         return self._is_spent
 
@@ -242,7 +242,7 @@ class ModelAdvisor:
         )
         await self._world.store.costs.add([line])
         if not bill:
-            hint = "pages are understood without it meanwhile; `geomi cost` counts what failed"
+            hint = "geomi analyses pages without it meanwhile; `geomi cost` counts the failures"
             self._warn(f"silence of {model.name}", f"no model answers: {consulted.problem}", hint)
 
 
@@ -293,14 +293,14 @@ async def ask_model(
             return ParsedAnswer(None, tuple(bill), error.message, call)
         bill.append(answer)
         if not answer.is_whole:
-            problem = f"`{model.name}` wrote no whole answer in {prompt.max_tokens} tokens"
+            problem = f"`{model.name}` did not complete its answer in {prompt.max_tokens} tokens"
             return ParsedAnswer(None, tuple(bill), problem, call)
         try:
             return ParsedAnswer(read(_parsed(answer.text)), tuple(bill), calls=call)
         except ValueError as error:
             problem = " ".join(visible(str(error)).split())[:MAX_PROBLEM_CHARS]
             asked = _sent_back(prompt, answer.text, problem)
-    problem = f"`{model.name}` made no sense twice: {problem}"
+    problem = f"`{model.name}` gave an unusable answer twice: {problem}"
     return ParsedAnswer(None, tuple(bill), problem, MAX_CALLS)
 
 

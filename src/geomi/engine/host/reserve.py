@@ -52,7 +52,7 @@ async def reserve_host(
         if isinstance(answer, Lease):
             return answer
         if (now_s := clock.now_s()) >= last_s:
-            raise StoreBusy(f"`{host}` is being asked already", hint="try again in a minute")
+            raise StoreBusy(f"`{host}` is leased by another worker", hint="try again in a minute")
         await clock.sleep_until(min(answer, now_s + LOOK_S))
 
 

@@ -111,7 +111,7 @@ class JobRobots:
         verb = "Allow" if found.allowed else "Disallow"
         detail = f"line {found.line}: {verb}: {found.pattern} (User-agent: {found.agent})"
         hint = (
-            "" if found.allowed else "only the site can allow it: ask its owner to change that line"
+            "" if found.allowed else "only the site can allow it: ask its owner to change the line"
         )
         return Verdict(found.allowed, "robots", detail, hint)
 
@@ -200,11 +200,14 @@ class RobotsKeeper:
         reading = self._keep(copy)
         limit_s = self._rules.max_crawl_delay_s
         if self._rules.respect_crawl_delay and (reading.crawl_delay_s or 0.0) > limit_s:  # C-05
-            self._warn(copy, f"asks for {reading.crawl_delay_s:g} s; {limit_s:g} s are waited")
+            self._warn(copy, f"asks for {reading.crawl_delay_s:g} s; {limit_s:g} s are obeyed")
         if reading.file.was_cut and self._rules.on_oversize is OnOversize.OBEY:
-            self._warn(copy, "is above the limits; what was read of it is obeyed")
+            self._warn(copy, "is above the limits; geomi obeys the part that it read")
         elif reading.file.was_cut:
-            self._warn(copy, "is above the limits; it forbids nothing (robots.on_oversize)")
+            self._warn(
+                copy,
+                "is above the limits; geomi takes it as allowing everything (robots.on_oversize)",
+            )
         return reading
 
     def _recall(self, key: RobotsKey) -> JobRobots | None:

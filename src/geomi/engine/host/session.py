@@ -298,7 +298,7 @@ class HostSession:
         clock, owed_s, now_s = self._world.clock, self._pace.owed_s, self._world.clock.now_s()
         if self.lease.until_s - now_s < longest_request_s(self._config):
             # This process was stopped since it made sure of its lease.
-            raise LeaseLost(f"the lease of `{self.lease.host}` may be over before an answer comes")
+            raise LeaseLost(f"the lease of `{self.lease.host}` may end before an answer comes")
         self._sending = request, now_s, owed_s
         fetched = await self._world.fetcher.fetch(request)
         self._sending = None

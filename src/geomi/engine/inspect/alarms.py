@@ -156,7 +156,7 @@ def _whole(figures: JobFigures) -> list[Alarm]:
     if figures.is_over and before:
         change = abs(now - before) / before
         if change >= MAX_CHANGE:
-            message = f"{now:,} pages are indexed; after the last run it were {before:,}"
+            message = f"{now:,} pages are indexed; after the last run it was {before:,}"
             found.append(Alarm(AlarmRule.INDEXED, round(change, 4), MAX_CHANGE, message))
     return found
 

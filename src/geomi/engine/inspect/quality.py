@@ -96,15 +96,15 @@ def _remarks(site: SiteReport, selector: str) -> Iterator[str]:
     """Say what looks wrong, and what can be done about it."""
     pages, matched = site.pages, site.strategies.get(SELECTOR, 0)
     if site.empty >= TELLING_PAGES and site.empty > MANY_EMPTY * (pages + site.empty):
-        yield f"{site.empty} pages have no text; they may be made by scripts"
+        yield f"{site.empty} pages have no text; scripts may write their text"
     if pages < TELLING_PAGES:
         return
     trees = sum(many for way, many in site.strategies.items() if way not in WITHOUT_TREE)
     if selector and matched <= trees * MANY:
-        yield f"`extract.content` ({selector}) matched {matched} of {trees} pages; mend it"
+        yield f"`extract.content` ({selector}) matched {matched} of {trees} pages; correct it"
     if site.confidence < UNSURE:
-        yield "where the content is was guessed; name it with `extract.content`"
+        yield "geomi guessed the content; name it with `extract.content`"
     if site.thin > pages * MANY:
         yield f"{site.thin} of {pages} pages have fewer than {THIN_WORDS} words"
     if site.duplicates > pages * MANY:
-        yield f"{site.duplicates} of {pages} pages repeat another; exclude one of the ways to them"
+        yield f"{site.duplicates} of {pages} pages repeat another; exclude one of their URLs"

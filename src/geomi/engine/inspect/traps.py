@@ -93,7 +93,7 @@ async def reset(
         raise ConfigError(f"`{name}` is excluded: {found[0].note}", hint=found[0].remedy)
     if not gone:
         about = f"`{pattern}` of `{name}`" if pattern else f"`{name}`"
-        raise UnknownName(f"nothing was decided about {about}", hint="geomi traps list")
+        raise UnknownName(f"there is no decision about {about}", hint="geomi traps list")
     for rule in gone:
         await world.store.sites.remove(rule.host, rule.pattern)
     return gone

@@ -37,13 +37,13 @@ _BY_RULE = frozenset({Outcome.ROBOTS, Outcome.EXCLUDED, Outcome.TRAPPED, Outcome
 _NOT_ASKED = {
     Outcome.EXCLUDED: "not fetched",
     Outcome.TRAPPED: "not fetched",
-    Outcome.LEFT_ALONE: "not fetched: it is left alone",
+    Outcome.LEFT_ALONE: "not fetched: it is blocked",
 }
 _ANSWERS = {
     State.COMPLETED: "fetched and kept",
-    State.FAILED: "fetched without success",
-    State.SKIPPED: "visited and not kept",
-    State.BLOCKED: "not fetched: it is not allowed",
+    State.FAILED: "fetched, but failed",
+    State.SKIPPED: "visited, not kept",
+    State.BLOCKED: "not fetched: not allowed",
 }
 # How many collected pages are read back to find who links to a URL that has no entry.
 PAGES_READ_BACK = 20_000
@@ -163,7 +163,7 @@ def _answer(entry: UrlEntry | None, *, is_refused: bool) -> str:
     if entry is None:
         return "not fetched"
     if entry.state is State.PENDING:
-        return "waiting, and no longer wanted" if is_refused else "waiting to be fetched"
+        return "waiting, but excluded now" if is_refused else "waiting to be fetched"
     if entry.outcome in _NOT_ASKED:
         return _NOT_ASKED[entry.outcome]
     return _ANSWERS[entry.state]
@@ -179,21 +179,21 @@ def _frontier(
     if entry is not None:
         found = f"found on {entry.parent}" if entry.parent else f"a {entry.source} of this job"
         if entry.url != url.href:  # both have one identity
-            found = f"the same page as {entry.url}, which is asked for; {found}"
+            found = f"the same page as {entry.url}, which geomi requests; {found}"
         detail = f"{found}, depth {entry.depth}, {entry.state}"
         if entry.state is not State.PENDING:
             return Step("frontier", Verdict(True, "frontier", detail))
         return Step("frontier", Verdict(True, "frontier", detail + _waiting(entry), _way_on(job)))
     if job.expired:
-        detail = "the URLs of this job have expired, and with them what became of each"
+        detail = "the URLs of this job have expired, and their results with them"
         return Step("frontier", Verdict(False, "retention.urls_days", detail, "crawl anew"))
     if mention is not None:
-        detail = f"linked from {mention.parent}, which lies at depth {mention.depth - 1}"
+        detail = f"linked from {mention.parent}, which is at depth {mention.depth - 1}"
         if room is not None:
             return Step("frontier", replace(room, detail=f"{detail}; {room.detail}"))
         return Step("frontier", Verdict(False, "frontier", detail))
-    detail = f"never seen: none of the {job.stats.collected} collected pages links to it"
-    hint = "give it as a start URL, or crawl deeper or wider so that a page linking to it is read"
+    detail = f"never found: none of the {job.stats.collected} collected pages links to it"
+    hint = "give it as a start URL, or crawl deeper or wider to reach a page that links to it"
     if not job.config.scope.probe:
         hint += "; --set scope.probe=true asks for /sitemap.xml and /llms.txt, as geomi map does"
     return Step("frontier", Verdict(False, "never_seen", detail, hint))
@@ -202,9 +202,9 @@ def _frontier(
 def _waiting(entry: UrlEntry) -> str:
     """Say what a URL waits for: its first turn, or another try."""
     if not entry.attempts:
-        return "; its turn has not come"
+        return "; its turn has not come yet"
     status = f" (HTTP {entry.status})" if entry.status else ""
-    return f"; try {entry.attempts} ended with {entry.outcome}{status}, another follows"
+    return f"; try {entry.attempts} ended with {entry.outcome}{status}; another follows"
 
 
 def _way_on(job: CrawlJob) -> str:
@@ -221,7 +221,7 @@ def _visit(entry: UrlEntry) -> Step:
     detail = ", ".join(part for part in (status, entry.detail, tries) if part) or outcome
     hint = f"--exclude '{_path(entry.url)}'" if kept else ""
     if outcome is Outcome.LEFT_ALONE:
-        hint = "another crawl asks for it, once it is blocked no longer"
+        hint = "start another crawl when it is no longer blocked"
     return Step("visit", Verdict(kept, f"outcome.{outcome}", detail, hint))
 
 
@@ -235,7 +235,7 @@ async def _pattern(
     tally = entry.tally if entry else await _tally(world, job, url.authority, pattern)
     kind, _, template = pattern.partition(":")
     free = BUDGETS[kind].visits if kind in BUDGETS else 0
-    told = f"{kind} {template}: {tally.visited} visited, {free} are free"
+    told = f"{kind} {template}: {tally.visited} visited, the first {free} are not judged"
     if rules.decisions.allow(url.host, pattern):
         return Verdict(True, "pattern", f"{told}; allowed by a review")
     refusal = None if entry else judge_tally(pattern, tally, host=url.host)
@@ -318,7 +318,7 @@ async def queue_limit_verdict(world: World, job: CrawlJob, url: Url) -> Verdict 
     kept_out = [(rule, *told[rule]) for rule in WaitingLimit if rule in told]
     for rule, count, examples in kept_out:
         if url.href in examples:
-            detail = f"too many URLs were waiting for it to wait, too, as for {count:,} links"
+            detail = f"too many URLs were waiting, so geomi left it out, as it did {count:,} links"
             return Verdict(False, rule, detail, _hint(rule))
     for rule, count, _ in kept_out:
         detail = f"it may be among the {count:,} links that found too many URLs waiting"

@@ -65,9 +65,9 @@ async def collect(
         return {name: await collector.collect(name) for name in names}
     except (StoreBusy, LeaseLost) as late:  # the host's lease: the domain is still ours
         raise SeedError(
-            f"a host of `{domain}` could not be asked in time: {late.message}",
+            f"a host of `{domain}` had no turn in time: {late.message}",
             kind=ErrorType.TIMEOUT,
-            hint="others ask it, or it has to rest; try the domain again later",
+            hint="other workers use it, or its delay is long; try the domain again later",
         ) from late
     finally:
         await line.hang_up()

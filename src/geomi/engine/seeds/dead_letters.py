@@ -202,5 +202,5 @@ def _plain(seeding: SeedContext, letter: str) -> str:
 def _unknown(seeding: SeedContext, letter: str) -> UnknownName:
     return UnknownName(
         f"no dead letter `{ascii(letter[:MAX_ID_CHARS])[1:-1]}` in {seeding.dataset.name}",
-        hint="the list of dead letters tells those that there are",
+        hint="`geomi seeds dlq list` lists all dead letters",
     )

@@ -226,7 +226,7 @@ class _Domain:
             await self.seeding.dataset.put(key, data)
         elif not await self.seeding.dataset.add(key, data):
             raise SeedError(
-                f"`{key}` is there already: somebody else has written it, or it is no file",
+                f"`{key}` exists already: another program wrote it, or it is not a file",
                 kind=ErrorType.STORAGE,
             )
 

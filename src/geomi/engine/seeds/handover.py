@@ -176,7 +176,7 @@ class _Taken:
         forbidden = [name for name in facts if name in found.forbidden]
         self.left_out += [SkippedDomain(name, FORBIDDEN) for name in forbidden]
         if left:
-            reason = f"{left} of its URLs are beyond the {MAX_SEEDS} that a crawl may start from"
+            reason = f"{left} of its URLs exceed the {MAX_SEEDS} that a crawl may start from"
             self.left_out.append(SkippedDomain(domain, reason))
         for name in hosts:
             if name in facts:

@@ -99,9 +99,9 @@ def raise_unasked(url: Url, failure: Outcome | None) -> None:
     """Raise where a file lies on a host that nobody could ask in time: that is no fact about it."""
     if failure is Outcome.RATE_LIMITED:
         raise SeedError(
-            f"`{url.href}` leads to a host whose turn did not come",
+            f"`{url.href}` leads to a host that had no turn in time",
             kind=ErrorType.TIMEOUT,
-            hint="others ask it, or it has to rest; try the domain again later",
+            hint="other workers use it, or its delay is long; try the domain again later",
         )
 
 

@@ -318,7 +318,7 @@ class QueueConsumer:
         worn = lost_too_often(hand.loan.messages)
         if worn:
             why = TaskFailure(
-                ErrorType.TIMEOUT, f"{worn[0].losses} workers were lost with it in hand"
+                ErrorType.TIMEOUT, f"{worn[0].losses} workers died while they processed it"
             )
             await self._fail(hand, give_up(self._seeding, worn, why, began_s=began_s), why)
         messages = tuple(one for one in hand.loan.messages if one not in worn)
@@ -342,7 +342,7 @@ class QueueConsumer:
             raise
         except Exception as error:  # a fault of ours, too, must cost these messages alone
             if not isinstance(error, GeomiError):
-                told = f"`{hand.loan.task}` could not be worked on: {traceback.format_exc()}"
+                told = f"`{hand.loan.task}` could not be processed: {traceback.format_exc()}"
                 self._seeding.world.sink.emit(Warned("", told))
             return failure_of(error)
         names = tuple(message.name for message in messages)
@@ -401,14 +401,14 @@ class HeldLoan:
             except StoreError:
                 # The store is away for a while. Nobody has the loan before its time is over.
                 if now_s >= self.loan.until_s:
-                    raise LeaseLost(f"the loan of `{self.loan.task}` has passed") from None
+                    raise LeaseLost(f"the loan of `{self.loan.task}` has ended") from None
 
     async def _renew(self, now_s: float) -> None:
         renewed = await self._seeding.queues.renew(
             self._seeding.dataset.name, self.loan, lease_s=self._lease_s, now_s=now_s
         )
         if renewed is None:
-            raise LeaseLost(f"the loan of `{self.loan.task}` was lost: somebody else has it")
+            raise LeaseLost(f"the loan of `{self.loan.task}` was lost: another worker has it")
         self._renewed_s = now_s
         self.loan = replace(self.loan, until_s=renewed.until_s)
 

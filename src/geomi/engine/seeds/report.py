@@ -154,5 +154,5 @@ def _slowness(tally: TaskTally, what: str) -> Alarm | None:
 def _backlog(dead: int) -> Alarm | None:
     if dead <= MAX_DEAD_LETTERS:
         return None
-    told = f"{dead:,} dead letters wait for somebody (limit {MAX_DEAD_LETTERS})"
+    told = f"{dead:,} dead letters wait for a person (limit {MAX_DEAD_LETTERS})"
     return Alarm(AlarmRule.DEAD_LETTERS, dead, MAX_DEAD_LETTERS, told)

@@ -140,8 +140,8 @@ class HostSitemaps:
     @property
     def _left_out(self) -> str:
         if self._left > 0:
-            return "its host has to rest"
-        return f"no more than {self._max_lists} sitemaps are asked for (seeds.max_sitemaps)"
+            return "its host must wait"
+        return f"geomi requests at most {self._max_lists} sitemaps (seeds.max_sitemaps)"
 
     async def _described(self, one: _List, reached: ReachedHost) -> SitemapFacts:
         tally = _Tally()
@@ -150,7 +150,7 @@ class HostSitemaps:
         if is_index:
             await self._add_children(one, reached, tally)
         is_counted = tally.lists > 1 or not is_index or tally.urls > 0
-        unkept = "" if one.kept is not None else f"it is not kept: it has {one.size} bytes"
+        unkept = "" if one.kept is not None else f"geomi does not keep it: it has {one.size} bytes"
         return SitemapFacts(
             exists=True,
             size=one.size,

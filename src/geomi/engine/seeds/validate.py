@@ -59,10 +59,10 @@ from geomi.ports.dataset import Dataset, DatasetFile
 _EVERYTHING = PartitionFilter()
 # Where the contract of each domain is, and the processed raw files that name it.
 Wanted = dict[str, list[str]]
-AGAIN = "run `geomi seeds run` with --force, or remove the checkpoint"
+AGAIN = "run `geomi seeds run` with --force, or delete the checkpoint"
 COLLECT = (
-    "run `geomi seeds run`; where that fails, `geomi seeds dlq list` says why, and where nothing "
-    "waits any more, --force sends it again"
+    "run `geomi seeds run`; if that fails, `geomi seeds dlq list` says why; if no message waits "
+    "any more, add --force"
 )
 COLLECT_AGAIN = "run `geomi seeds run` with --force"
 
@@ -90,8 +90,8 @@ async def _check_rest(dataset: Dataset, which: PartitionFilter, findings: Datase
         elif which.matches(source[0]) and source[1] not in findings.sums:
             findings.add(
                 listed.key,
-                f"it speaks of `{source[1]}`, which is not there",
-                "put the raw file back, or remove this one",
+                f"it belongs to `{source[1]}`, which is missing",
+                "put the raw file back, or delete this one",
             )
 
 
@@ -116,7 +116,7 @@ async def check_raw(
                 for task in tasks:
                     wanted.setdefault(task, []).append(file.key)
         for key in folder.checkpoints - {file.key for file in folder.files}:
-            findings.add(success_path(key), "its raw file is not there", "put the raw file back")
+            findings.add(success_path(key), "its raw file is missing", "put the raw file back")
         if folder.metadata:
             await _check_metadata(dataset, folder, records, findings)
     findings.counts["domains"] += len(named)
@@ -171,7 +171,7 @@ async def _check_file(
         findings.sums[key] = await asyncio.to_thread(checksum_of, data)
         found = await asyncio.to_thread(read_raw, data, partition, max_records=rules.max_records)
     except SeedError as error:
-        remedy = "put a file that is right beside it, and remove this one"
+        remedy = "add a correct file under another name, and delete this one"
         findings.add(key, f"{error.kind}: {error.message}", remedy)
         return None
     findings.counts["records"] += found.records
@@ -183,7 +183,7 @@ async def _check_file(
             key,
             f"{len(found.rejects)} of {found.records} records are rejected; the first is in line "
             f"{first.line}: {first.reason}",
-            "put a file with the records as they should be beside it",
+            "add a file with the corrected records under another name",
         )
     return found
 
@@ -193,15 +193,15 @@ async def _check_checkpoint(dataset: Dataset, key: str, findings: DatasetFinding
     checkpoint = success_path(key)
     manifest = await checkpoint_at(dataset, checkpoint)
     if manifest is None:
-        findings.add(checkpoint, "it is no checkpoint of the seed engine", AGAIN)
+        findings.add(checkpoint, "it is not a checkpoint of the seed engine", AGAIN)
         return False
     if manifest.inputs.get(key) != findings.sums[key]:
-        findings.add(checkpoint, "it answers for another file than the one that is there", AGAIN)
+        findings.add(checkpoint, "it covers another file than the present one", AGAIN)
         return False
     findings.counts["processed"] += 1
     for output, wanted in manifest.outputs.items():
         if output != rejects_path(key) or await matching(dataset, output, wanted) is None:
-            findings.add(output, f"it is not what `{checkpoint}` answers for", AGAIN)
+            findings.add(output, f"it is not the file that `{checkpoint}` covers", AGAIN)
     return True
 
 
@@ -214,16 +214,18 @@ async def _check_metadata(
         data = await dataset.read(key, max_bytes=MAX_METADATA_BYTES)
         told = read_raw_metadata(data or b"")
     except SeedError as error:
-        findings.add(key, f"{error.kind}: {error.message}", "write it as docs/reference says")
+        findings.add(
+            key, f"{error.kind}: {error.message}", "write it as docs/reference/dataset.md says"
+        )
         return
     there = RawMetadata(folder.partition, len(folder.files), records, told.created_at)
     if told != there:
         findings.add(
             key,
-            f"it tells of {told.file_count} files and {told.record_count} records of "
+            f"it counts {told.file_count} files and {told.record_count} records of "
             f"{'/'.join(_parts(told.partition))}; there are {there.file_count} and "
             f"{there.record_count} of {'/'.join(_parts(there.partition))}",
-            "look for files that did not arrive, or correct it",
+            "look for missing files, or correct the counts",
         )
 
 
@@ -240,7 +242,7 @@ async def check_prod(
         task = result_path(domain.partition, domain.name)
         await _check_domain(dataset, domain, missing.pop(task, []), findings)
     for task, files in missing.items():
-        findings.add(task, f"`{files[0]}` names this domain, and it has no contract", COLLECT)
+        findings.add(task, f"`{files[0]}` names this domain, but it has no contract", COLLECT)
 
 
 @dataclass(slots=True)
@@ -285,27 +287,27 @@ async def _check_domain(
     findings.counts["urls"] += len(standing.contract.urls)
     for key in domain.keys:
         if key not in (*standing.manifest.outputs, success_path(metadata)):
-            findings.add(key, "no checkpoint answers for it", "remove it")
+            findings.add(key, "no checkpoint covers it", "remove it")
     inputs = standing.manifest.inputs
     for file in files:
         if file not in inputs:
             findings.add(metadata, f"the URLs of `{file}` are not in it", COLLECT)
     for file, wanted in inputs.items():
         if file not in findings.sums:
-            findings.add(metadata, f"it is made of `{file}`, which is not there", "put it back")
+            findings.add(metadata, f"it was made from `{file}`, which is missing", "put it back")
         elif findings.sums[file] not in (wanted, None):
-            findings.add(metadata, f"it is made of another `{file}`", COLLECT_AGAIN)
+            findings.add(metadata, f"it was made from another `{file}`", COLLECT_AGAIN)
 
 
 def _unfinished(domain: _Domain, metadata: str, standing: ContractState) -> str:
     """Say why a contract does not hold."""
     if not standing.has_checkpoint:
-        return "it has no checkpoint: nobody has finished it"
+        return "it has no checkpoint: it is unfinished"
     if metadata not in domain.keys:
-        return "there is a checkpoint, and no contract"
+        return "there is a checkpoint, but no contract"
     if standing.manifest is None:
-        return "what stands in the place of its checkpoint is none"
-    return "its checkpoint answers for other files than those that are there"
+        return "the file in place of its checkpoint is not one"
+    return "its checkpoint covers other files than the present ones"
 
 
 @dataclass(slots=True)
@@ -324,10 +326,10 @@ class DatasetFindings:
 
     def foreign(self, key: str) -> None:
         """Note that something is no part of a dataset."""
-        remedy = "remove it, or give it the name it should have"
+        remedy = "delete it, or give it the correct name"
         if key.startswith(RAW):
-            remedy = f"nobody reads it: raw files are {RAW_FORM}, all in small letters"
-        self.add(key, "it is no part of a dataset", remedy)
+            remedy = f"geomi does not read it: raw files are named {RAW_FORM}, in lower case"
+        self.add(key, "it does not belong to a dataset", remedy)
 
     def report(self) -> DatasetCheck:
         """Return all of it."""

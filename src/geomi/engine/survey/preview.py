@@ -69,7 +69,7 @@ async def _read(
 ) -> Article:
     outcome = respond(fetched)
     if outcome is Outcome.REDIRECTED:
-        raise _nothing(url, outcome, f"it leads to {fetched.header('location')[:500]}")
+        raise _nothing(url, outcome, f"it redirects to {fetched.header('location')[:500]}")
     if outcome is not Outcome.OK:
         raise _nothing(url, outcome, fetched.detail or f"HTTP {fetched.status}")
     reader = PageReader(world, "", rules.config, rules.privacy)

@@ -127,7 +127,7 @@ class Heartbeat:
 
     async def _beat(self) -> None:
         if jump_s := await self._time.correct():
-            self._world.sink.emit(Warned("", f"a clock had jumped by {jump_s:+.1f} s"))
+            self._world.sink.emit(Warned("", f"a clock jumped by {jump_s:+.1f} s"))
         now_s, pages = self._world.clock.now_s(), self._world.meter.pages
         lately = (pages - self._counted) / max(now_s - self._beat_s, 0.001)
         rate = self._card.pages_per_s
@@ -143,7 +143,7 @@ class Heartbeat:
         )
         if not is_known:
             self._world.sink.emit(
-                Warned("", "this worker was taken for dead; what it held is given to others")
+                Warned("", "this worker counted as dead; other workers took over its hosts")
             )
             await self.enrol(self._card.role)
         if self.trouble is not None:

@@ -175,7 +175,9 @@ class JobPool:
             raise error
         if job not in self._refused:
             self._refused.add(job)
-            self._world.sink.emit(Warned(job, f"not served here: {error.message}", error.hint))
+            self._world.sink.emit(
+                Warned(job, f"this worker cannot crawl it: {error.message}", error.hint)
+            )
         self._again_s[job] = self._world.clock.now_s() + REFUSED_S
 
     def _make_room(self) -> None:

@@ -145,7 +145,7 @@ class Settler:
         if not visit.is_news:
             return
         if settlement.outcome is Outcome.TOO_LARGE:  # CTY-07
-            detail = f"{settlement.entry.url} was passed over: {settlement.detail}"
+            detail = f"{settlement.entry.url} was skipped: {settlement.detail}"
             self._world.sink.emit(Warned(self._job, detail))
         self._world.sink.emit(
             PageSettled(

@@ -140,8 +140,8 @@ class Supervisor:
     async def _lead(self, workers: int, *, resumed: bool) -> CrawlReport:
         if not await self._takes_over():
             raise StoreBusy(
-                f"job {self._job.id} is run by {self._leadership.holder}",
-                hint="`geomi workers` says where; `geomi worker` joins in",
+                f"job {self._job.id} is supervised by {self._leadership.holder}",
+                hint="`geomi workers` shows where it runs; `geomi worker` joins it",
             )
         self._world.sink.emit(JobStarted(self._job.id, self._job.seeds, resumed))
         try:
@@ -218,8 +218,8 @@ class Supervisor:
         self._world.sink.emit(Warned(self._job.id, f"worker {worker.owner} died and is replaced"))
         if self._restarts > MAX_RESTARTS:
             raise GeomiError(
-                f"workers died {self._restarts} times; giving up",
-                hint="what was collected is safe: look at the log, then go on with --resume",
+                f"workers died {self._restarts} times; the supervisor stops",
+                hint="collected pages are safe: read the log, then continue with --resume",
             )
 
     async def _beat(self) -> None:

@@ -60,8 +60,8 @@ async def claim_request(desk: TenantService, key: str, *, target: str, body: byt
             continue  # its day was over just now
         if kept.value.digest != digest:
             raise WrongState(
-                "another request was sent under this Idempotency-Key",
-                hint="take a new key for a new request",
+                "another request was already sent under this Idempotency-Key",
+                hint="use a new key for a new request",
             )
         if kept.value.status:
             return Ticket(name, _shown(kept.value), is_first=False)
@@ -69,7 +69,7 @@ async def claim_request(desk: TenantService, key: str, *, target: str, body: byt
             raise WrongState("this request is being carried out", hint="send it again in a moment")
         if await namespace.change(kept, mine, due_at_s=wall_s + KEPT_S):
             return Ticket(name, mine, is_first=True)
-    raise StoreBusy("others send the same request", hint="send it again in a moment")
+    raise StoreBusy("another client sends the same request", hint="send it again in a moment")
 
 
 async def store_answer(desk: TenantService, ticket: Ticket, answer: StoredAnswer | None) -> None:
@@ -85,8 +85,8 @@ async def store_answer(desk: TenantService, ticket: Ticket, answer: StoredAnswer
 def _shown(answer: StoredAnswer) -> StoredAnswer:
     if answer.is_secret:
         raise WrongState(
-            "this request was carried out, and its answer is shown once",
-            hint="make another key under a new Idempotency-Key, and revoke the first",
+            "this request was carried out; its answer is shown only once",
+            hint="create another key under a new Idempotency-Key, and revoke the first",
         )
     return answer
 

@@ -120,7 +120,7 @@ async def create(service: Service, wish: NewKey) -> CreatedKey:
     lasts_s = (wish.expires_at_s or inf) - service.office.wall_s
     if wish.expires_at_s is not None and not 0 < lasts_s <= LONGEST_S:
         raise FieldRefused(
-            "a key expires after now, and within a hundred years",
+            "the expiry must be in the future, within a hundred years",
             field="expiresAt",
             hint="leave it out for a key that does not expire",
         )
@@ -169,7 +169,7 @@ async def find(service: Service, tenant: str | None, name: str) -> ApiKey:
     if kept is None or tenant not in (None, kept.value.tenant):
         # Whatever is no id may be a secret that was put in its place: it is not said again.
         called = f"`{name}`" if ID.fullmatch(name) else "that"
-        raise UnknownName(f"no key is called {called}", hint=f"its id follows `{PREFIX}_`")
+        raise UnknownName(f"there is no key {called}", hint=f"its id follows `{PREFIX}_`")
     return kept.value
 
 
@@ -186,7 +186,7 @@ async def revoke(service: Service, tenant: str | None, name: str) -> ApiKey:
         name, lambda key: replace(key, revoked_at_s=key.revoked_at_s or wall_s)
     )
     if revoked is None:
-        raise UnknownName(f"no key is called `{name}`")
+        raise UnknownName(f"there is no key `{name}`")
     return revoked
 
 
@@ -194,7 +194,7 @@ async def rotate(service: Service, tenant: str | None, name: str) -> CreatedKey:
     """Make a key like another, which is revoked: whoever had it needs the new one."""
     old = await find(service, tenant, name)
     if not old.is_valid(service.office.wall_s):
-        raise WrongState(f"key `{name}` is not valid any more", hint="create a new one")
+        raise WrongState(f"key `{name}` is no longer valid", hint="create a new one")
     minted = await create(service, _like(old))
     await revoke(service, tenant, name)
     return minted

@@ -68,7 +68,7 @@ async def open_session(service: Service, key_text: str) -> OpenedSession:
 
 async def resume(service: Service, token: str) -> tuple[Caller, BrowserSession]:
     """Find out who is behind a session; `KeyRefused` where it is over, whyever."""
-    refusal = KeyRefused("the session is over", hint="sign in again")
+    refusal = KeyRefused("the session has ended", hint="sign in again")
     key_id, _, secret = token.partition(".")
     if len(token) > MAX_TOKEN_CHARS or not (key_id.isalnum() and key_id.isascii()):
         raise refusal

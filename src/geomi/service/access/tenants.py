@@ -41,11 +41,11 @@ async def create(
         raise FieldRefused(
             f"`{name[:80]}` cannot be a tenant's name",
             field="name",
-            hint="use small letters, digits and hyphens, 63 at most",
+            hint="use lower-case letters, digits and hyphens, at most 63",
         )
     if name == COMMAND_LINE:
         raise FieldRefused(
-            f"`{name}` is the tenant of the command line", field="name", hint="take another name"
+            f"`{name}` is the tenant of the command line", field="name", hint="choose another name"
         )
     tenant = Tenant(name, service.office.wall_s, title, quota or Quota())
     async with service.office.door:
@@ -61,7 +61,7 @@ async def find(service: Service, name: str) -> Tenant:
     """Find a tenant by its name."""
     kept = await _values(service).get(name) if NAME.fullmatch(name) else None
     if kept is None:
-        raise UnknownName(f"no tenant is called `{name[:80]}`")
+        raise UnknownName(f"there is no tenant `{name[:80]}`")
     return kept.value
 
 
@@ -95,7 +95,7 @@ async def change(
         ),
     )
     if changed is None:
-        raise UnknownName(f"no tenant is called `{name}`")
+        raise UnknownName(f"there is no tenant `{name}`")
     await _allow(service, changed)
     return changed
 

@@ -238,7 +238,7 @@ async def find(desk: TenantService, job_id: str) -> CrawlJob:
     """Find a crawl of this tenant by its whole id."""
     job = await desk.world.store.jobs.get(job_id) if JOB_ID.fullmatch(job_id) else None
     if job is None:
-        raise UnknownName(f"no crawl is called `{job_id[:80]}`")
+        raise UnknownName(f"there is no crawl `{job_id[:80]}`")
     return job
 
 
@@ -265,18 +265,18 @@ async def pause(desk: TenantService, job_id: str) -> CrawlJob:
 
 
 async def resume(desk: TenantService, job_id: str) -> CrawlJob:
-    """Let a crawl go on that was paused, or that a quota of its tenant ended (C-45)."""
+    """Resume a crawl that was paused, or that a quota of its tenant ended (C-45)."""
     job = await find(desk, job_id)
     if job.state is not JobState.COMPLETED or job.stop not in BY_QUOTA:
         return await jobs.pause(desk.world, job, paused=False)
     if not (await crawl_counts(desk, job)).queued:
-        raise WrongState(f"nothing of crawl {job.id} is left to do")
+        raise WrongState(f"crawl {job.id} has nothing left to do")
     most = (await tenants.find(desk.service, desk.tenant)).quota.max_concurrent_crawls
     again = replace(job, state=JobState.PROCESSING, stop=None, ended_at_s=None)
     was = JobState.COMPLETED
     if not await desk.world.store.jobs.turn(again, was=was, most=most, wall_s=desk.wall_s):
         raise QuotaReached(
-            f"as many crawls are at work as may be, {most}",
+            f"{most} crawls are running, which is the limit",
             hint="wait until one has ended",
             retry_after_s=CROWDED_S,
         )
@@ -327,7 +327,7 @@ async def _refuse_crowd(desk: TenantService, quota: Quota) -> None:
     if quota.max_waiting and many >= quota.max_waiting:
         raise QuotaReached(
             f"{many} crawls are waiting; the limit is {quota.max_waiting}",
-            hint="wait until some have begun, or cancel them",
+            hint="wait until some have started, or cancel them",
             retry_after_s=CROWDED_S,
         )
 
@@ -400,5 +400,5 @@ async def sync_collection(desk: TenantService, collection: str) -> list[CrawlJob
         before = found[-1].id
     over = [job for job in newest.values() if job.state.is_final][:MAX_SYNCED]
     if not over:
-        raise WrongState(f"no crawl that is over has filled collection `{collection}`")
+        raise WrongState(f"no finished crawl has filled collection `{collection}`")
     return [await repeat(desk, job.id) for job in over]

@@ -59,7 +59,7 @@ async def forecast_crawl(desk: TenantService, order: CrawlOrder) -> CrawlForecas
             found = await survey(desk.world, plan.seeds, rules, samples=SAMPLES)
     except TimeoutError as error:
         raise NothingFetched(
-            f"looking at the sites took longer than {LONGEST_S:g} s",
-            hint="they ask for long delays; the crawl can be started without a look",
+            f"the preview of the sites took longer than {LONGEST_S:g} s",
+            hint="the sites ask for long delays; you can start the crawl without a preview",
         ) from error
     return CrawlForecast(found, forecast(found, config))

@@ -197,19 +197,19 @@ def _check(timing: ScheduleTiming) -> None:
             cron = read_cron(timing.cron)
         if cron.shortest_s < MIN_INTERVAL_S:
             raise FieldRefused(
-                f"`{timing.cron}` comes again within {cron.shortest_s} seconds",
+                f"`{timing.cron}` repeats within {cron.shortest_s} seconds",
                 field="cron",
-                hint=f"let {MIN_INTERVAL_S} seconds lie between two runs",
+                hint=f"leave at least {MIN_INTERVAL_S} seconds between two runs",
             )
     elif not MIN_INTERVAL_S <= timing.interval_s <= MAX_INTERVAL_S:
         raise FieldRefused(
-            f"an interval has {MIN_INTERVAL_S} to {MAX_INTERVAL_S:,} seconds",
+            f"an interval must have {MIN_INTERVAL_S} to {MAX_INTERVAL_S:,} seconds",
             field="intervalSeconds",
         )
 
 
 def _unknown(name: str) -> UnknownName:
-    return UnknownName(f"no schedule is called `{name[:80]}`")
+    return UnknownName(f"there is no schedule `{name[:80]}`")
 
 
 def _values(desk: TenantService) -> ValueNamespace[Schedule]:
@@ -259,11 +259,11 @@ class Cron:
 
 
 def read_cron(text: str) -> Cron:
-    """Read `minute hour day month weekday`; `ConfigError` names the field that makes no sense."""
+    """Read `minute hour day month weekday`; `ConfigError` names the field that is not valid."""
     fields = _NICKNAMES.get(text.strip().lower(), text).lower().split()
     if len(text) > MAX_CRON_CHARS or len(fields) != 5:
         raise ConfigError(
-            f"`{text[:MAX_CRON_CHARS]}` has not five fields",
+            f"`{text[:MAX_CRON_CHARS]}` does not have five fields",
             hint="minute hour day month weekday, such as `0 3 * * 1`",
         )
     minute, hour, day, month, weekday = fields
@@ -277,7 +277,7 @@ def read_cron(text: str) -> Cron:
         is_either_day=not day.startswith("*") and not weekday.startswith("*"),
     )
     if cron.next_s(0.0) is None:
-        raise ConfigError(f"`{text}` never comes", hint="a month may not have that day")
+        raise ConfigError(f"`{text}` never occurs", hint="the month does not have that day")
     return cron
 
 
@@ -309,4 +309,4 @@ def _read_number(text: str, field: str, whole: str, names: list[str] | None = No
 
 
 def _nonsense(field: str, text: str) -> ConfigError:
-    return ConfigError(f"the {field} `{text}` makes no sense", hint="such as `0 3 * * 1`")
+    return ConfigError(f"the {field} `{text}` is not valid", hint="such as `0 3 * * 1`")

@@ -51,7 +51,7 @@ async def find(desk: TenantService, host: str) -> SiteDetails:
                 return SiteDetails(view, await _readings(desk, host), await _failure(desk, host))
         if not views:
             break
-    raise UnknownName(f"no crawl has met `{host[:MAX_HOST_CHARS]}`")
+    raise UnknownName(f"no crawl has visited `{host[:MAX_HOST_CHARS]}`")
 
 
 async def _readings(desk: TenantService, host: str) -> tuple[tuple[str, JobRobots], ...]:

@@ -63,7 +63,7 @@ def read_position(text: str) -> StreamPosition:
         return StreamPosition()
     match = _POSITION.fullmatch(text)
     if match is None:
-        raise FieldRefused(f"`{text[:60]}` is no event of this stream", field="Last-Event-ID")
+        raise FieldRefused(f"`{text[:60]}` is not an event of this stream", field="Last-Event-ID")
     return StreamPosition(int(match[1]), int(match[2]))
 
 
@@ -128,7 +128,7 @@ async def _news(
 async def _progress(desk: TenantService, job_id: str) -> StreamEvent:
     job = await desk.world.store.jobs.get(job_id)
     if job is None:
-        raise UnknownName(f"crawl {job_id} is gone")
+        raise UnknownName(f"crawl {job_id} was deleted")
     figures = await crawls.crawl_counts(desk, job)
     return StreamEvent(
         EventKind.PROGRESS,
