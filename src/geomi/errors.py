@@ -3,32 +3,32 @@
     GeomiError                everything we raise on purpose
     ├── ConfigError           a setting, flag or file is wrong: nothing was started     exit 2
     │   ├── FieldRefused      one field of a request is wrong, and which
-    │   ├── WrongState        what was asked for cannot be done to this thing now
-    │   └── NameTaken         something of this name is there already
-    ├── UnknownName           a job, profile or page that is not there                  exit 2
-    ├── KeyRefused            whoever asks has no valid key                             exit 2
+    │   ├── WrongState        the operation is impossible in the present state
+    │   └── NameTaken         another thing has this name
+    ├── UnknownName           a job, profile or page that does not exist                exit 2
+    ├── KeyRefused            the caller has no valid key                               exit 2
     ├── NotAllowed            the key is valid, and may not do this                     exit 2
     ├── QuotaReached          a tenant has as much as it may have                       exit 2
     ├── StoreError            the data directory or database cannot be used             exit 4
-    │   ├── StoreMissing      nothing of geomi where something was to be looked at
+    │   ├── StoreMissing      there is no data of geomi at this place
     │   ├── StoreTooNew       written by a newer geomi
-    │   ├── StoreBusy         another process holds what we need
-    │   ├── BytesMissing      a segment of the archive is not where it should be, or not yet
+    │   ├── StoreBusy         another process holds a lock or lease that is needed
+    │   ├── BytesMissing      a segment of the archive is missing, or not yet uploaded
     │   └── StoreFull         no space left: nothing of the last batch was committed    exit 3
     ├── ClusterError          the cluster of a fleet, or one of its actors, does not answer  exit 4
     ├── SeedError             a raw file or a domain cannot be processed, and of which kind that is
     ├── SeedsDead             work on a dataset ended in dead letters                   exit 8
     ├── LeaseLost             a settlement came with a token that is no longer valid
     ├── NothingFetched        no start URL could be reached                             exit 5
-    ├── ModelError            a language model could not be asked, or made no sense     exit 7
-    │   └── ModelBusy         it may be asked again later
-    │       └── ModelThrottled  it has too much to do, and says so
-    ├── SourceError           a source of ready documents refused, or made no sense     exit 7
+    ├── ModelError            a language model did not answer, or not usably            exit 7
+    │   └── ModelBusy         a later try may succeed
+    │       └── ModelThrottled  it answered that it is overloaded
+    ├── SourceError           an external source refused, or answered unusably          exit 7
     │   ├── LibraryUnknown    it has no library of this id
-    │   └── SourceBusy        it may be asked again later
-    └── RuleBroken            the log of requests shows that a host was not respected   exit 6
+    │   └── SourceBusy        a later try may succeed
+    └── RuleBroken            the request log shows a request that broke a rule         exit 6
 
-Each carries the exit code of the command line, so that the surface translates and decides nothing.
+Each has the exit code of the command line, so that the command line only translates.
 """
 
 from __future__ import annotations

@@ -1,5 +1,6 @@
-"""Which URLs belong to a crawl: parsed URLs and one job's configuration come in, verdicts go out.
+"""Decide which URLs belong to a crawl.
 
-Every verdict names the rule that decided and the smallest change that would turn it round. Nothing
-here may fetch, resolve a name, or match a stranger's pattern in more than linear time.
+In come parsed URLs and the configuration of one job; out go verdicts. Every verdict names the
+rule that decided and the smallest change that would reverse it. Nothing here may fetch, resolve a
+name, or match a stranger's pattern in more than linear time.
 """

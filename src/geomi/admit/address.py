@@ -1,11 +1,13 @@
-"""Decide whether an IP address is one of the public internet.
+"""Decide whether an IP address belongs to the public internet.
 
-The tables are our own: `ipaddress.is_global` takes 192.0.0.192, the 6to4 and NAT64 forms of
-127.0.0.1 and multicast for public, and no table knows the metadata services that clouds put at
-public addresses (SEC-03, G-19). An IPv6 address that carries IPv4 ones is judged by all of them and
-by its own range; what no flag opens decides before what one does. Outside the global unicast space
-2000::/3 nothing is public. Text that is not one plain address is refused: names and odd spellings
-such as `127.1` are for the resolver, whose answers come here.
+geomi has tables of its own, for two reasons. `ipaddress.is_global` takes 192.0.0.192, the 6to4 and
+NAT64 forms of 127.0.0.1 and multicast for public. And no table knows the metadata services that
+clouds put at public addresses (SEC-03, G-19).
+
+An IPv6 address that carries IPv4 addresses is judged by all of them and by its own range. A range
+that no flag allows decides before one that a flag allows. Outside the global unicast space 2000::/3
+nothing is public. Text that is not one plain address is refused. The resolver turns names and odd
+spellings such as `127.1` into addresses, which come here.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
-"""Decide whether a URL is in an area that no crawl wants: logins, shops, pages of people.
+"""Decide whether a URL is in an area that crawls leave out: logins, shops, pages of people.
 
-The lists that every crawl starts with stand first. Each function names the part of the URL that
-decided, or returns nothing. Segments and parameters are compared as whole names, in canonical
-spelling and lower case: substrings lose documentation pages such as `/accounting` (C-66). The
-expressions of SCP-10 are the exception, and mean what they say.
+The default lists come first. Each function returns the part of the URL that decided, or nothing.
+Segments and parameters are compared as whole names, in canonical spelling and lower case:
+substrings would exclude documentation pages such as `/accounting` (C-66). The expressions of
+SCP-10 are the exception: they match substrings.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
-"""Decide whether a pattern of the configuration means a URL, in time that its length bounds.
+"""Match a pattern of the configuration against a URL, in bounded time.
 
-A pattern that starts with `/` is tested on the path, any other on the URL up to its query (C-25);
-a pattern that holds `?` is tested on that with the query, too (C-78). `re:` is an RE2 expression
-searched in the path, then in path and query. Otherwise:
+A pattern that starts with `/` is matched with the path, any other with the URL up to its query
+(C-25). A pattern with `?` is also matched with the query included (C-78). `re:` introduces an RE2
+expression, which is searched in the path, then in path and query. In all other patterns:
 
     *       any run of characters but `/`
     **      any run of characters, `/` included
@@ -10,17 +10,21 @@ searched in the path, then in path and query. Otherwise:
     [a-z0]  one of these; `[!a-z0]` one of the others; `[*]` is how to write `*`, `?`, `[`, `{`
     {a,b}   either; may be nested
 
-`X/**` means `X`, too; a trailing slash of the URL does not count; names with a leading dot are
-names (C-23). Without `*`, `?` or class a pattern is that place and everything below it (CFG-20).
-At the ends of a whole-URL pattern `*` crosses `/`, so that `*/*logout*` finds `/user/logout/now`.
-Upper and lower case differ. Both sides are compared in canonical spelling: `/%6cogout` is
-`/logout`, `/가` is `/%EA%B0%80`.
+`X/**` also matches `X`. A trailing slash of the URL does not count. A wildcard matches names with a
+leading dot (C-23). A pattern without `*`, `?` or class matches that path and everything below it
+(CFG-20). At the ends of a whole-URL pattern `*` crosses `/`, so that `*/*logout*` matches
+`/user/logout/now`. Upper and lower case differ. Both sides are compared in canonical spelling:
+`/%6cogout` is `/logout`, `/가` is `/%EA%B0%80`.
 
-`scope.glob = "minimatch"` reads a glob as minimatch does by default (C-23, SCP-01): `X/**` does
-not mean `X`, though it means `X/`; no wildcard means a name with a leading dot, and `**` does not
-step over one; `*` is at least one character where it stands alone; a `**` that shares its segment
-is a `*`; a pattern without wildcards is that place alone. A trailing slash of the URL does not
-count where the pattern is used up. Extended globs such as `@(a|b)` are refused.
+`scope.glob = "minimatch"` reads a glob as minimatch does by default (C-23, SCP-01):
+
+- `X/**` matches `X/` but not `X`.
+- No wildcard matches a name with a leading dot, and `**` does not cross one.
+- A `*` that is a whole segment matches at least one character. A `**` that shares its segment with
+  other characters is a `*`.
+- A pattern without wildcards matches that path alone. A trailing slash of the URL does not count
+  at the end of the pattern.
+- Extended globs such as `@(a|b)` are refused.
 
 No regular expression is built from a glob. It is written out into simple ones: `/{a,b}/c` is
 `/a/c` or `/b/c`, and `/v1**` is `/v1*` or `/v1*/**/*`. After that `**` stands only as a whole

@@ -1,16 +1,16 @@
-"""Decide which URLs a crawl takes for one page: a parsed URL becomes its `url_key`.
+"""Compute the `url_key` of a URL: URLs with the same key are the same page for a crawl.
 
-The key is for identity; what is fetched stays as it was found (C-15…C-22). On top of
-`url/canonical.py` the key drops query parameters by the job's policy, sessions, runs of slashes, a
-trailing slash, and, where the rules say so, the difference between http and https and a leading
-`www.`. The order of the parameters is kept: a server may care. The key is a URL, and its own key
-is itself, so that a job may also fetch it (`url.fetch_form`).
+The key decides identity only; geomi requests the URL as it was found (C-15…C-22). Besides the
+work of `url/canonical.py`, the key drops query parameters by the job's policy, sessions, repeated
+slashes and a trailing slash. If the rules say so, it also drops the difference between http and
+https and a leading `www.`. It keeps the order of the parameters, because a server may need it. The
+key is a URL and its own key, so that a job may also fetch it (`url.fetch_form`).
 
-A session names a visitor and not a page (TRP-03). A server without cookies writes one into each
-link, so that one page has endlessly many URLs. Pages that are merged by mistake are lost without a
-word, so only two things count: names that nothing but software gives, such as `PHPSESSID`, and
-`sid`, `session` and their like where the value is long and surely random. Any other `sid` may be a
-story of a newspaper: it stays, and is counted (`url_pattern.py`).
+A session parameter names a visitor, not a page (TRP-03). A server without cookies writes one into
+each link, so that one page has endlessly many URLs. Pages that are merged by mistake are lost
+without notice. So only two kinds count: names that only software gives, such as `PHPSESSID`, and
+names such as `sid` or `session` if the value is long and surely random. Any other `sid` may be the
+story id of a newspaper: it stays, and `url_pattern.py` counts it.
 """
 
 from __future__ import annotations

@@ -1,13 +1,16 @@
-"""Decide whether a URL may enter a job's frontier: an ordered chain, and the first refusal decides.
+"""Decide whether a URL may enter a job's frontier: checks in a fixed order, the first refusal wins.
 
 The order is: length, blocked host, scope, exclude, default blocks, personal areas, include,
-extension, trap, depth. An exclude beats an include (SCP-02); default blocks in segment form and
-personal areas yield to an explicit include (C-66); seeds are exempt from the include list alone
-(C-23). For scope a host and its `www.` twin are one, because a site sends people from one to the
-other (C-16); http and https of one name are one host, and any other port is another.
+extension, trap, depth.
 
-The chain runs about a hundred times for each page, so a check that cannot apply to the job is not
-in it, and `geomi why` explains with the very functions that decide.
+- An exclude beats an include (SCP-02).
+- An explicit include overrules default blocks in segment form and personal areas (C-66).
+- Seeds are exempt from the include list alone (C-23).
+- For scope, a host and its `www.` name are one host, because sites redirect from one to the other
+  (C-16). http and https of one name are one host; any other port is another host.
+
+The checks run about a hundred times for each page, so a check that cannot apply to the job is left
+out. `geomi why` explains with the same functions.
 """
 
 from __future__ import annotations

@@ -1,12 +1,11 @@
-"""Decide whether a URL leads into an endless space: by itself, or by what URLs like it have
-brought.
+"""Decide whether a URL is part of a trap: from the URL itself, or from the visits of its pattern.
 
 `detect` needs nothing but the URL, so that a verdict can be repeated at any time; its thresholds
-are those of G-06 and G-07. `judge_tally` looks at what the visits of one pattern
-(`url_pattern.py`) have brought. A pattern has a budget. It goes on beyond the budget only while
-its pages say something new or lead somewhere new, or once they lead to no more of their own kind.
-An ordinary documentation URL must pass both; the decoys in the tests are the other half of these
-rules. Sessions are no trap: they are left out of the identity (`normalize.py`).
+are those of G-06 and G-07. `judge_tally` uses what the visits of one pattern (`url_pattern.py`)
+brought. A pattern has a budget of visits. It may exceed the budget while its pages bring new texts
+or new links, or if they link to no more URLs of the pattern. An ordinary documentation URL must
+pass both; the tests have decoys for that. Sessions are no trap: the url key leaves them out
+(`normalize.py`).
 """
 
 from __future__ import annotations

@@ -1,5 +1,4 @@
-"""Name the endless space a URL may belong to, and mark texts, so that what its pages bring is
-counted.
+"""Name the pattern of a URL that may be part of a trap, and mark texts so that copies are counted.
 
 A pattern is `kind:template`, where dates, page numbers and other numbers are masked:
 
@@ -13,12 +12,12 @@ A pattern is `kind:template`, where dates, page numbers and other numbers are ma
     long:/first/*                 a long path
     numbers:/item/{n}             numbers and hashes in the path
 
-Nearly all of them are harmless: a name here is no verdict. `trap.py` decides by what the visits
+Nearly all patterns are harmless: a pattern is not a verdict. `trap.py` decides by what the visits
 brought. An ordinary URL has no pattern, and costs about a microsecond.
 
-Pages of an endless space differ in what the URL differs in: the day, the number, the filter. So
-the mark of a text leaves out digits, punctuation, white space and the words of the URL itself, and
-for calendars the names of months and days. Two texts with one mark say the same.
+Pages of a trap differ where their URLs differ: in the day, the number or the filter. So the mark of
+a text leaves out digits, punctuation, white space and the words of the URL itself, and for
+calendars the names of months and days. Two texts with the same mark have the same content.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The ASGI app: every route, what stands before them, and the document that describes them."""
+"""Build the ASGI app: all routes, the middleware before them, and the OpenAPI document."""
 
 from __future__ import annotations
 

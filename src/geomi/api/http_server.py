@@ -1,4 +1,4 @@
-"""The HTTP/1.1 server of the app: it listens on one address until it is told to stop."""
+"""Run the HTTP/1.1 server of the app: it listens on one address until a signal stops it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Cursors: where the next part of a list begins, as an opaque text."""
+"""Write and read cursors: opaque texts that say where the next part of a list begins."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Errors as problems (RFC 9457): what went wrong, where, and what to do.
+"""Turn errors into problems (RFC 9457): what went wrong, where, and what to do.
 
 400 is a request without the documented shape. 422 is one that has the shape and still cannot be
 carried out. Both name the fields. An unexpected error is a 500 without detail; its traceback is

@@ -1,6 +1,6 @@
-"""A page's markdown in parts of at most 500 tokens, for search and embeddings.
+"""Cut a page's markdown into chunks of at most 500 tokens, for search and embeddings.
 
-Markdown comes in, frozen `Chunk` values go out, and a report on whether their sizes are healthy.
-It must never lose a word of a page without counting it, tear a code block open, or give another id
-to a part that nobody has edited.
+In comes markdown; out go frozen `Chunk` values and a report on whether their sizes are healthy.
+This package must never lose a word of a page without counting it, cut a code block without closing
+it, or change the id of a part that nobody has edited.
 """

@@ -1,6 +1,6 @@
-"""Whether chunks are of a healthy size and number (CHK-03, MON-09…MON-13).
+"""Check whether chunks have a healthy size and number (CHK-03, MON-09…MON-13).
 
-A band that is left says that extraction or cutting went wrong, and where to look.
+A figure outside its bounds means that extraction or cutting went wrong; its hint says where.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""A page as pieces that a chunk is put together of, with what it costs to cut before each.
+"""Split a page into the pieces that chunks are made of, and price a cut before each piece.
 
 A piece is a whole block while it fits into a chunk, under the headings right above it: a heading
 is never parted from what it heads. A block that does not fit is broken into rows, lines, items,

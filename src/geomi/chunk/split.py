@@ -1,16 +1,16 @@
 """Cut a page's markdown into chunks (CHK-01, CHK-02, CHK-04, C-37).
 
-A chunk ends where a reader would make a pause: the cheapest place within reach. Headings come
-first, then the ends of blocks; sizes below the healthy band cost something, too. Of places that
-cost the same a hash of what follows chooses, so that the cuts behind an edited part soon fall
-where they fell before, and chunks keep their ids.
+A chunk ends where a reader would pause: at the cheapest place within reach. Cuts before headings
+are cheapest, then cuts at the ends of blocks; sizes below the healthy range cost extra. Between
+places with the same price a hash of the following text decides. So after an edit the later cuts
+soon fall where they fell before, and chunks keep their ids.
 
-No chunk is above the limit. One that is below the least size is merged with a neighbour if both
-fit into one chunk, else the two are cut again in the middle.
+No chunk exceeds the limit. A chunk below the least size is merged with a neighbour if both fit into
+one chunk; otherwise the two are cut again in the middle.
 
-Pieces of one block are joined as they were. A part of a fence is opened and closed, a part of a
-table has its head. A chunk that begins inside a list loses its indentation, or its code would be
-no code.
+Pieces of one block are joined as they were. Each part of a fence is opened and closed, and each
+part of a table has the head. A chunk that begins inside a list loses its indentation; otherwise
+its code would not be code.
 """
 
 from __future__ import annotations

@@ -1,13 +1,12 @@
-"""How many tokens a text has, by a rule of our own that needs no vocabulary: `geomi-1`.
+"""Count the tokens of a text by a rule of geomi's own that needs no vocabulary: `geomi-1`.
 
-It stands in for the tokenizers of language models, whose files are large or have to be fetched. It
-was fitted to `cl100k_base` from above: a chunk of 500 should not be more there. Over passages of
+It replaces the tokenizers of language models, whose files are large or must be fetched. It was
+fitted to `cl100k_base` from above: a chunk of 500 tokens should not have more there. Over passages of
 about 1,200 characters it counts 1.16 times as many tokens in English documentation, 1.10 in English
 pages of every kind, 1.27 in Korean documentation and 1.06 in Korean encyclopaedia articles; it is
 below in 0.2, 8, 0 and 12 % of them (docs/adr/0017-chunks-and-index.md).
 
-Two parts of a text that is cut at white space have, counted apart, no fewer tokens than both
-together.
+If a text is cut at white space, its two parts together never have fewer tokens than the whole.
 """
 
 from __future__ import annotations

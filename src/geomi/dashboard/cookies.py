@@ -1,4 +1,4 @@
-"""Cookies: the session's, a form's before there is a session, and the chosen language."""
+"""Cookies: for the session, for a form before there is a session, and for the chosen language."""
 
 from __future__ import annotations
 

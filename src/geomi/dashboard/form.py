@@ -1,4 +1,4 @@
-"""What a browser sends: form fields, choices and paths, each within its limits."""
+"""Read what a browser sends: form fields, choices and paths, each within its limits."""
 
 from __future__ import annotations
 

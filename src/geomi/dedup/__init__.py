@@ -1,7 +1,7 @@
-"""Say whether a page was seen before.
+"""Decide whether a page repeats a page that geomi has already.
 
-In come a page's main text, its body, its outlinks and what it says of itself; out go a
-`Fingerprint`, a sketch and, given the pages that share its keys, the one that it repeats and why.
-This package keeps nothing: whoever stores pages finds the candidates by exact keys and the `bands`
-of the sketch and asks here for the decision.
+In come a page's main text, its body, its outlinks and its canonical URL. Out go a `Fingerprint`, a
+sketch and, given the pages that share its keys, the page that it repeats and why. This package
+stores nothing: the store finds the candidates by exact keys and by the `bands` of the sketch, and
+the engine asks here for the decision.
 """

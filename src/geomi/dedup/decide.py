@@ -1,18 +1,18 @@
-"""How a page is recognised again, and which known page it repeats, and why (C-41, C-95, G-23).
+"""Decide which known page a page repeats, and why (C-41, C-95, G-23).
 
-The hash of the main text decides whether a page changed; white space does not count, because
-templates are reindented without anything being said. A text under `MIN_EXACT_CHARS` proves nothing,
-since error pages and stubs would all be duplicates of one another. A page repeats another, by the
-first of these that holds:
+The hash of the main text decides whether a page changed. White space does not count, because
+templates are often reindented. A text under `MIN_EXACT_CHARS` proves nothing: otherwise all error
+pages and stubs would be duplicates of one another. A page repeats another by the first of these
+rules that holds:
 
-1. `exact`: text and outlinks are the same. Where that page belongs to the same job, and only then,
-   the links of this one add nothing (C-41).
-2. `canonical`: it names another page as the one meant, and that page, if known, does not contradict
-   by being another text or by naming this one in turn.
+1. `exact`: text and outlinks are the same. If the other page belongs to the same job, and only
+   then, the links of this page add nothing (C-41).
+2. `canonical`: the page names the other as its canonical URL. The other page, if geomi has it, must
+   not have another text or name this page in turn.
 3. `near`: the sketches agree to `NEAR_SIMILARITY`.
 
-What is repeated is always the representative of its cluster, the page that was kept first or that
-the others name; no page represents itself.
+A page always repeats the representative of its cluster: the page that was kept first, or that the
+others name. No page repeats itself.
 """
 
 from __future__ import annotations

@@ -1,14 +1,14 @@
-"""Turn a text into a set of shingles: every three neighbouring words make one 64-bit number.
+"""Turn a text into a set of shingles: each run of three words becomes one 64-bit number.
 
 A word is a run of letters, digits, marks and underscores, in lower case. Chinese, Japanese, Thai
-and the other scripts that write without gaps have no such runs, so there each character stands for
-a word; Korean has gaps and is read like English. Case, punctuation and layout do not count. The
+and the other scripts without spaces have no such runs, so there each character counts as a word.
+Korean has spaces and is read like English. Case, punctuation and layout do not count. The
 share of shingles that two texts have in common (their Jaccard similarity) is what `sketch.py`
 estimates; on the revisions set the numbers made here give the very similarity of its labels.
 
-A word's number is a polynomial of all of its characters. The sums for all words come out of one
-running sum over the text: what lies between a word's ends, moved to a common power. The arithmetic
-is the same on every machine and in every process.
+A word's number is a polynomial of all of its characters. One running sum over the text gives the
+sums of all words: the difference between a word's ends, scaled to a common power. The arithmetic is
+the same on every machine and in every process.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
-"""Sketch a text in 112 bytes by which pages with much the same text find and judge each other.
+"""Sketch a text in 112 bytes, to find similar texts and to estimate how similar they are.
 
-It is a one-permutation MinHash of the text's shingles: their numbers fall into `BINS` bins by
-their highest bits, and of each bin the smallest number stays. An empty bin takes what the first
-filled bin has along a fixed order of its own (optimal densification), so that for two texts the
-chance of the same number in a bin is their Jaccard similarity, whatever their lengths.
+It is a one-permutation MinHash of the text's shingles. Their numbers fall into `BINS` bins by their
+highest bits, and each bin keeps the smallest number. An empty bin takes the number of the first
+filled bin along a fixed order of its own (optimal densification). So for two texts the chance of
+the same number in a bin is their Jaccard similarity, whatever their lengths.
 
 The second part of the sketch judges: one bit of each bin. Where texts of similarity J differ,
 half of the bits agree by chance; the estimate has no bias and a standard error of
@@ -15,8 +15,8 @@ texts share at least one of them with the chance 1 - (1 - J^4)^8: .985 at 0.8, .
 every page; twelve of five rows found no more copies among 60,000 generated
 pages, half of them on sites with much boilerplate.
 
-The 64-bit simhash at the end is for those who compare pages elsewhere; geomi finds duplicates by
-sketches, which tell more (docs/adr/0009-sketches.md). Its features are pairs of neighbouring
+The 64-bit simhash at the end is for programs that compare pages elsewhere. geomi finds duplicates
+by sketches, which are more exact (docs/adr/0009-sketches.md). Its features are pairs of neighbouring
 words. Single words find more revisions of a page within distance 3, but where pages share one
 vocabulary they take half of them for copies of one another (405 of 800 generated pages; pairs:
 none).

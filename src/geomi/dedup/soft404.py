@@ -1,13 +1,17 @@
-"""Whether a page that came with status 200 says that there is nothing here.
+"""Decide whether a page with status 200 is a soft 404: it says that there is nothing.
 
-The page must say so in its title or first heading, in words that mean nothing else: without site
-name, apologies and the word "page", only a phrase of the lists below is left. "How to fix a 404" is
-an article. And it must repeat a page that this host sends with status 404 or 410, or say so both in
-the title and in the heading with hardly any text beside, at an address that does not say so, too:
-the entry of a glossary is short, and `/status/404` is meant to tell of the status. Both rules are
-careful rather than complete: a page wrongly called missing is lost, one that is missed is a thin
-page more.
-English and Korean are known; a page in another language is left alone unless it says "404".
+Two conditions must hold. First, the title or the first heading says so in words that mean nothing
+else: without site name, apologies and the word "page", only a phrase of the lists below is left.
+"How to fix a 404" is an article. Second, one of these is true:
+
+- The page repeats a page that this host sends with status 404 or 410.
+- Title and heading both say so, there is hardly any other text, and the URL does not say so as
+  well. An entry of a glossary is short, too, and `/status/404` describes the status.
+
+Both rules are careful rather than complete: a page that is wrongly called missing is lost, and a
+soft 404 that is overlooked is only one more thin page.
+
+The lists have English and Korean. A page in another language counts only if it says "404".
 """
 
 from __future__ import annotations

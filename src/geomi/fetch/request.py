@@ -1,15 +1,15 @@
-"""Build a request: who asks, what is wanted, and what is already known.
+"""Build a request: the crawler's name, the accepted types, and the conditions of a second visit.
 
 Rules kept:
-- One honest name, `geomi/<version> (+<contact>)` unless the job has its own; the robots product
-  token is the part before `/` (C-04, C-74).
-- A page is asked for in the types the job takes; robots.txt and sitemaps in any.
+- The name is honest: `geomi/<version> (+<contact>)` unless the job has its own. The product token
+  for robots.txt is the part before `/` (C-04, C-74).
+- A request for a page accepts the types that the job takes; robots.txt and sitemaps accept any.
 - No cookies, and no header that belongs to the connection (HTTP-12, C-70).
-- The job's own headers may carry secrets, so the caller says where they may go.
-- A second visit asks for the page only if it has changed (C-69). Validators belong to the URL that
-  answered with them and are sent to no other: the stored ETag, and the stored Last-Modified or else
-  the Date that came with the page. A job may send the date of its last crawl instead (seed 000
-  §5.3). Nothing is sent where nothing was stored.
+- The job's own headers may have secrets, so the caller says which hosts may get them.
+- A second visit asks for the page only if it has changed (C-69). It sends the stored ETag, and the
+  stored Last-Modified or else the Date that came with the page, only to the URL that answered with
+  them. A job may send the date of its last crawl instead (seed 000 §5.3). Without stored values the
+  request has no conditions.
 """
 
 from __future__ import annotations

@@ -3,11 +3,11 @@
 Rules kept:
 - The table of statuses is that of ERR-01 to ERR-11, G-01 and C-33. Only the answer itself is
   judged: `retry` decides whether it is tried again, and extraction decides what is kept.
-- A redirect gives a target and no more (C-33): scope, robots and the egress gate decide whether it
-  is followed.
-- A body is read only where its media type is wanted (C-35).
-- Whether a page is worth a browser is decided even where there is no browser (C-34): the page is
-  then used as it came, and its record says so.
+- A redirect gives only a target (C-33): scope, robots and the egress gate decide whether geomi
+  follows it.
+- geomi reads a body only if the job accepts its media type (C-35).
+- Whether a page needs a browser is decided even if there is no browser (C-34): geomi then uses the
+  page as it came, and its record says so.
 """
 
 from __future__ import annotations

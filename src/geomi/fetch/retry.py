@@ -1,9 +1,9 @@
-"""Whether a visit is tried again, and after how long: the table of ERR-06 to ERR-11.
+"""Decide whether geomi tries a visit again, and when: the table of ERR-06 to ERR-11.
 
 Rules kept:
-- Waits have the job's share of jitter (C-36), and never fall below what Retry-After asks (C-71).
-- Retry-After counts for 429 and 503 and is capped by the job; a longer one is the host's back-off.
-- What is not in the table fails at once, and nothing is tried more often than `http.max_retries`.
+- Waits have the job's share of jitter (C-36), and are never shorter than Retry-After (C-71).
+- Retry-After counts for 429 and 503, up to the job's cap. The host backs off for a longer one.
+- An outcome that is not in the table fails at once. `http.max_retries` limits all retries.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""Which URL is next and how gently its host is asked, as values.
+"""Decide which URL is next, how long its host rests, and how the states of entries change.
 
-In come depths, outcomes and what is remembered of a host; out come priorities, delays, the next
-state of an entry and of a host. It never keeps the queue (a store does), never waits and draws no
+In come depths, outcomes and the state of a host; out come priorities, delays, and the next state of
+an entry and of a host. The queue itself is in the store. This package never waits and draws no
 random number of its own.
 """

@@ -1,15 +1,16 @@
-"""How important a URL is by the links seen so far: OPIC, computed while crawling (PRI-04, adr 14).
+"""Compute how important a URL is by the links found so far: OPIC, while crawling (PRI-04, adr 14).
 
-Each page that waits holds some cash. When it settles it gives all of it, in equal parts, to what it
-links to; what has ended keeps nothing and passes nothing on. Rules kept:
-- A job begins with cash of 1, held by a virtual root. What is added from outside shares it.
-- A page without links gives its cash to the root. The root pays whoever settles an equal part of
-  what it holds: to pay all that wait would change no order among them, and cost a write for each.
-- Importance is the logarithm of cash, from 0 to 1: cash is spread over many powers of ten, and a
-  weighted sum would see no more than the richest pages.
-- What is lent cannot be put in another order, so the first leases are short: a lease is never
-  longer than a tenth of what the job has settled.
-- Nothing waits for ever: every long lease begins with the URL that has waited longest.
+Each waiting page holds some cash. When it settles, it gives all of it, in equal parts, to the URLs
+that it links to. A page that has ended keeps nothing and passes nothing on. Rules kept:
+- A job begins with cash of 1, held by a virtual root. Seeds and other URLs from outside share it.
+- A page without links gives its cash to the root. The root pays each page that settles an equal
+  part of its own cash. Paying all waiting pages would not change their order, and would cost a
+  write for each.
+- Importance is the logarithm of cash, from 0 to 1. Cash spreads over many powers of ten, and a
+  weighted sum of cash would distinguish only the richest pages.
+- The order of a lease's URLs is fixed, so the first leases are short: a lease never has more URLs
+  than a tenth of what the job has settled.
+- No URL waits for ever: every long lease begins with the URL that has waited longest.
 """
 
 from __future__ import annotations

@@ -1,14 +1,15 @@
-"""How long a host rests between two requests, and what it remembers of the last one.
+"""Decide how long a host rests between two requests, and update its state after each.
 
 Rules kept:
 - The delay is never below any of its floors: the job's own, the longest of all active jobs,
   Crawl-delay (C-05, POL-14), back-off, what the robots policy adds, the time a slow host takes to
   answer, that of public hosts (C-31).
-- Of a delay and a rate the slower wins; a rate alone takes the place of the base (C-32).
-- Jitter spreads load (C-74); on a delay that was asked for it only adds.
-- A burst moves rests, it drops none (POL-08, G-02): in any window a host gets at most the burst and
-  one request for each delay. Only the job's own delay is moved; every other floor stands.
-- Trouble makes a host slower at once, success makes it faster step by step (G-02, POL-08).
+- Of a delay and a rate the slower wins; a rate alone replaces the base delay (C-32).
+- Jitter spreads load (C-74); to a delay that a user set, it only adds.
+- A burst postpones rests and skips none (POL-08, G-02): in any window a host gets at most the burst
+  and one request for each delay. A burst postpones only the job's own delay; every other floor
+  holds at once.
+- Errors make a host slower at once, success makes it faster step by step (G-02, POL-08).
 - Retry-After is obeyed up to the job's cap (C-71).
 """
 

@@ -1,18 +1,18 @@
-"""How soon a URL is taken: a whole number, higher first (C-40, C-79), and what it is made of.
+"""Compute the priority of a URL: a whole number, the highest first (C-40, C-79).
 
-By score, which knows where a URL was found (PRI-01), or by depth alone (FRN-03, LNK-01): 0 to 200.
-Or by a weighted sum of importance, traffic and freshness (PRI-02), each from 0 to 1, in
-millionths: its merit is known when a URL is found, its importance grows while it waits and is
-added by the store. Equal numbers go in the order of discovery, which the store keeps, so one depth
-is first in, first out (FRN-04).
+There are three ways. `score` uses where a URL was found (PRI-01), `bfs` the depth alone (FRN-03,
+LNK-01): both give 0 to 200. `weighted` is a weighted sum of importance, traffic and freshness
+(PRI-02), each from 0 to 1, in millionths. The merit of a URL is known when it is found; its
+importance grows while it waits, and the store adds it. Equal numbers go in the order of discovery,
+which the store keeps, so one depth is first in, first out (FRN-04).
 
-Freshness is how likely a visit is to find something new (PRI-08, CHG-05). A known page changes
+Freshness says how likely a visit is to find something new (PRI-08, CHG-05). A known page changes
 about once in its learned interval, so the chance grows with the time since the last visit. An
 unknown page is as fresh as the date its sitemap gives it. All times are on one clock.
 
-Traffic is how much people visit a site. Lists such as Tranco's name the busiest first (PRI-06);
+Traffic says how much people visit a site. Lists such as Tranco's name the busiest first (PRI-06);
 traffic falls with the logarithm of the rank, from 1 to 0, and is 0 for a site that no list names.
-A page of a busy site lends half of its traffic to what it links to (PRI-07).
+A page of a busy site passes half of its traffic value on to its links (PRI-07).
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
-"""A bounded memory of URLs that the store surely has, so that most links cost no look-up (FRN-05).
+"""Remember URLs that the store has, within a bound, so that most links cost no look-up (FRN-05).
 
-Exact, never a guess: a URL it does not know is asked of the store, whose unique key decides.
-Forgetting therefore costs a look-up and never a URL. Two generations: the young one fills up, then
-becomes the old one, and what is met again in the old one moves to the young.
+The memory is exact: for a URL that it does not know, the store is asked, and its unique key
+decides. So forgetting costs a look-up and never a URL. There are two generations: the young one
+fills up and then becomes the old one. A URL that is found in the old one moves to the young one.
 """
 
 from __future__ import annotations

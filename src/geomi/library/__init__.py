@@ -1,4 +1,4 @@
-"""geomi as a library: options in, pages out, as they are committed.
+"""The Python API of geomi: options come in, pages go out as they are committed.
 
     page = geomi.scrape("https://example.org/")
     for page in geomi.crawl("https://example.org/", max_pages=50):

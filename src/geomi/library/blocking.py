@@ -1,4 +1,4 @@
-"""The crawler for programs without an event loop: it lives in a thread of its own."""
+"""The crawler for programs without an event loop: it runs in a thread of its own."""
 
 from __future__ import annotations
 

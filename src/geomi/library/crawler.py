@@ -1,4 +1,4 @@
-"""A data directory to crawl into, and the pages of its crawls as they are committed.
+"""`Crawler`: an open data directory that crawls, and yields pages as they are committed.
 
 Pages are read back from the archive, so a slow reader costs disk and not memory. Leaving a crawl
 early, or leaving the crawler, lets requests in flight end and commits their pages. A caller's own

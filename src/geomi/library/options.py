@@ -1,4 +1,4 @@
-"""Keyword options: the command line's names, and every other setting as `section__name`."""
+"""Read keyword options: the names of flags, and every other setting as `section__name`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A collected page as programs see it: one record of `pages.jsonl`, field by field."""
+"""`Page`: one collected page for programs, with the fields of a record of `pages.jsonl`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Crawls: start, look, list, cancel, pause, resume, begin anew, delete."""
+"""Crawls: start, show, list, cancel, pause, resume, repeat, delete."""
 
 from __future__ import annotations
 

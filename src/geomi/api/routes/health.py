@@ -1,4 +1,4 @@
-"""Whether this process lives, and whether it can serve; both are behind no key."""
+"""Health checks without a key: whether the process lives, and whether it can serve."""
 
 from __future__ import annotations
 

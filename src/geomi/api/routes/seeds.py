@@ -1,4 +1,4 @@
-"""The seed engine of a tenant's dataset: start it, look at it, mend what it gave up (API-13)."""
+"""The seed engine of a tenant's dataset: start it, show it, retry dead letters (API-13)."""
 
 from __future__ import annotations
 

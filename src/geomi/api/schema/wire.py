@@ -1,4 +1,4 @@
-"""What all wire shapes share: names, strictness, times, ids and lists in pages."""
+"""The base of all wire shapes: names, strictness, times, ids and lists in parts."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Alerts: what of the crawls somebody has to know."""
+"""Alerts: the alarms of crawls and datasets."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Crawls: their list, the page of one, and what can be done to it."""
+"""Crawls: their list, the page of one crawl, and the actions on it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Documents: their list by collection, and one of them to read."""
+"""Documents: their list by collection, and the page of one document."""
 
 from __future__ import annotations
 

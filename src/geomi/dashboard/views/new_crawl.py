@@ -1,4 +1,4 @@
-"""A new crawl: its form, a look at what it would take, and its start."""
+"""A new crawl: its form, an estimate of what it would take, and its start."""
 
 from __future__ import annotations
 

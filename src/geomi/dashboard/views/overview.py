@@ -1,4 +1,4 @@
-"""The first page: what runs, how fast, what waits, and what somebody has to know."""
+"""The first page: running crawls, their speed, waiting crawls, and alarms."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Searching documents, with what was looked for marked in the quotations."""
+"""Search documents, and mark the words of the query in the quotations."""
 
 from __future__ import annotations
 

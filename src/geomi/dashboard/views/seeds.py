@@ -1,4 +1,4 @@
-"""Seeds: how far a tenant's dataset is, what waits, what was given up, and a form to begin."""
+"""Seeds: the progress of a tenant's dataset, its queues and dead letters, and a form to start it."""
 
 from __future__ import annotations
 

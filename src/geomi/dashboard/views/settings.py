@@ -1,4 +1,4 @@
-"""Settings: what was used, keys for whoever may make them, tenants for an administrator."""
+"""Settings: usage; keys, for callers who may create them; tenants, for an administrator."""
 
 from __future__ import annotations
 

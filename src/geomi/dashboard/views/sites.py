@@ -1,4 +1,4 @@
-"""Sites: how each host that crawls have met is treated, and what it said."""
+"""Sites: the politeness of each host that crawls have visited, and its answers."""
 
 from __future__ import annotations
 

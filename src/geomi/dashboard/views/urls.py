@@ -1,4 +1,4 @@
-"""The URLs of a crawl, by how they ended, and why each of them did."""
+"""The URLs of a crawl by their outcome, and the reason of each."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Webhooks: URLs that are told what becomes of crawls, and how the last deliveries went."""
+"""Webhooks: URLs that the service calls about crawls, and their last deliveries."""
 
 from __future__ import annotations
 
