@@ -64,7 +64,7 @@ def test_a_site_is_erased_when_it_is_meant(tmp_path: Path) -> None:
 def test_responses_are_refused_beside_previews(tmp_path: Path) -> None:
     both = ("--set", "store.text=preview", "--set", "store.raw=true")
     done = run("crawl", "https://a.test/", "-o", str(tmp_path / "none"), *both)
-    assert done.returncode == 2 and "store.raw = true asks for them" in done.stderr
+    assert done.returncode == 2 and "store.raw = true demands them" in done.stderr
     assert not (tmp_path / "none").exists()
 
 

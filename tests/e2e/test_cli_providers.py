@@ -170,7 +170,7 @@ def test_context7_comes_first_and_the_crawl_where_it_has_nothing(tmp_path: Path)
         found = run("search", "webhooks callbacks", "--json", "-o", str(tmp_path / "data"), env=env)
         assert source.url("/example/docs/events") in found.stdout
         why = run("why", site.url("/guide"), "-o", str(tmp_path / "data"))
-        assert "this job asked Context7 for /example/docs, and no site for its pages" in why.stderr
+        assert "this job asked Context7 for /example/docs; it sent no request" in why.stderr
         assert site.log == []
         stock.empty = True
         second = run(*crawl, env=env)

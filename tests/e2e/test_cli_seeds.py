@@ -441,7 +441,7 @@ def test_the_service_does_it_by_itself(web: Web, tmp_path: Path, dataset: Path) 
     (tmp_path / "other").mkdir()
     env = {**web.env, "GEOMI_DATASETS": f"default={dataset},acme={tmp_path / 'other'}"}
     with Served(tmp_path / "served", env=env) as served:
-        assert "GEOMI_DATASETS names tenant `acme`, which is not there" in served.greeting
+        assert "GEOMI_DATASETS names tenant `acme`, which does not exist" in served.greeting
         assert "tenant `default`" not in served.greeting
         assert served.post("/seeds/orchestrate", {})["data"]["sent"] == 1
         path = dataset / f"prod/{FOLDER}"

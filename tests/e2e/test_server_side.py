@@ -193,7 +193,7 @@ async def test_a_breach_is_shown_and_has_an_exit_code(tmp_path: Path) -> None:
     told = run("audit", "-o", str(tmp_path))
     assert told.returncode == 6
     assert "✗ 127.0.0.1:1  2 requests; shortest gap 0.500 s, owed 1.000 s" in told.stdout
-    assert "gap: 1.000 s were owed, 0.500 s were kept" in told.stdout
+    assert "gap: 1.000 s were required, 0.500 s were kept" in told.stdout
     assert f"page {site} (job gone, worker w-1)" in told.stdout
     assert "1 breaches in 2 requests" in told.stdout
     assert "Not in the log: requests that a killed worker had in flight" in told.stdout

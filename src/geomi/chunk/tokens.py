@@ -1,10 +1,10 @@
 """Count the tokens of a text by a rule of geomi's own that needs no vocabulary: `geomi-1`.
 
 It replaces the tokenizers of language models, whose files are large or must be fetched. It was
-fitted to `cl100k_base` from above: a chunk of 500 tokens should not have more there. Over passages of
-about 1,200 characters it counts 1.16 times as many tokens in English documentation, 1.10 in English
-pages of every kind, 1.27 in Korean documentation and 1.06 in Korean encyclopaedia articles; it is
-below in 0.2, 8, 0 and 12 % of them (docs/adr/0017-chunks-and-index.md).
+fitted to `cl100k_base` from above: a chunk of 500 tokens should not have more there. Over passages
+of about 1,200 characters it counts 1.16 times as many tokens in English documentation, 1.10 in
+English pages of every kind, 1.27 in Korean documentation and 1.06 in Korean encyclopaedia
+articles; it is below in 0.2, 8, 0 and 12 % of them (docs/adr/0017-chunks-and-index.md).
 
 If a text is cut at white space, its two parts together never have fewer tokens than the whole.
 """

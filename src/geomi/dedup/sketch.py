@@ -16,10 +16,10 @@ every page; twelve of five rows found no more copies among 60,000 generated
 pages, half of them on sites with much boilerplate.
 
 The 64-bit simhash at the end is for programs that compare pages elsewhere. geomi finds duplicates
-by sketches, which are more exact (docs/adr/0009-sketches.md). Its features are pairs of neighbouring
-words. Single words find more revisions of a page within distance 3, but where pages share one
-vocabulary they take half of them for copies of one another (405 of 800 generated pages; pairs:
-none).
+by sketches, which are more exact (docs/adr/0009-sketches.md). The features of the simhash are
+pairs of neighbouring words. Single words find more revisions of a page within distance 3, but
+where pages share one vocabulary they take half of them for copies of one another (405 of 800
+generated pages; pairs: none).
 """
 
 from __future__ import annotations

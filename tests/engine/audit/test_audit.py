@@ -165,7 +165,7 @@ class TestGaps:
         (breach,) = breaches(result)
         assert (breach.rule, result.broken) == (PolitenessRule.GAP, 1)
         assert [one.url for one in breach.requests] == ["http://a.test/", "http://a.test/b"]
-        assert "2.000 s were owed, 1.900 s were kept" in breach.detail
+        assert "2.000 s were required, 1.900 s were kept" in breach.detail
 
     @pytest.mark.parametrize("wanted_s", [2.0, 6.0])
     def test_shorter_than_the_job_asks_for_whatever_the_log_says(

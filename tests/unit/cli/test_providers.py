@@ -208,7 +208,7 @@ class TestBlocked:
         assert added["until_s"] - added["since_s"] == pytest.approx(2 * 86_400)
         (listed,) = data(command, "blocked", "list")
         assert (listed["url"], listed["reason"], listed["holds"]) == (url, "they wrote", True)
-        assert "left alone for good" in command("blocked", "add", url, "--forever")[2]
+        assert "blocked for good" in command("blocked", "add", url, "--forever")[2]
         _, out, _ = command("blocked", "list")
         assert out == f"{url}  by hand  for good  blocked by hand\n"
         assert data(command, "blocked", "remove", url) == {"removed": url}
@@ -263,9 +263,9 @@ class TestProfiles:
         ("providers review openai --allows --date x", "`x` is not a date"),
         ("providers review openai --allows --date 2999-01-01", "`2999-01-01` is in the future"),
         ("profiles show dosc", "no profile `dosc`"),
-        ("blocked add https://a.test/ --for soon", "--for `soon` is no time"),
-        ("blocked add https://a.test/ --for 0d", "--for `0d` is no time"),
-        ("blocked add https://a.test/ --for 36501d", "--for `36501d` is no time"),
+        ("blocked add https://a.test/ --for soon", "--for `soon` is not a time"),
+        ("blocked add https://a.test/ --for 0d", "--for `0d` is not a time"),
+        ("blocked add https://a.test/ --for 36501d", "--for `36501d` is not a time"),
         (f"blocked add https://a.test/ --reason {'x' * 2001}", "more than 2000 characters"),
         ("blocked add mailto:x", "is not a URL"),
         ("blocked add https://a.test/ --for 1d --forever", "are both given"),

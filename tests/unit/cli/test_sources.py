@@ -28,7 +28,7 @@ def test_one_place_to_start_from(tmp_path: Path) -> None:
     for named, told in (
         (
             CrawlSource(None, str(tmp_path)),
-            "contracts have their own start URLs; `https://a.test/`",
+            "contracts have their own start URLs; you also gave `https://a.test/`",
         ),
         (CrawlSource("stripe", None), "provider `stripe` has its own start URLs"),
     ):

@@ -1,4 +1,4 @@
-"""Seeds: the progress of a tenant's dataset, its queues and dead letters, and a form to start it."""
+"""Seeds: the progress of a tenant's dataset, its queues, dead letters, and a form to start it."""
 
 from __future__ import annotations
 
