@@ -1,9 +1,8 @@
-"""One job's configuration: frozen, stored with the job, and complete without looking anywhere
-else.
+"""The configuration of one job: frozen, complete, and stored with the job.
 
-A field's default is what the `default` profile does; `profiles/*.toml` hold the others. Bounds sit
-on the type, so every surface refuses the same values. `0` is "no limit" where the comment says so.
-The order of URLs, what a job writes down and how long that is kept are parts of it.
+A field's default is the value of the `default` profile; `profiles/*.toml` have the others. Bounds
+are part of the type, so every surface refuses the same values. `0` is "no limit" where the comment
+says so.
 """
 
 from __future__ import annotations

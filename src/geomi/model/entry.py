@@ -1,6 +1,6 @@
-"""The frontier's values: what was found, what is lent to a worker, and what comes back.
+"""The values of the frontier: entries, discovered URLs, leases and settlements.
 
-`UrlHash` is the first 16 bytes of SHA-256 of `url_key`; the full hex stands only on the wire.
+`UrlHash` is the first 16 bytes of the SHA-256 of `url_key`; only the API shows the full hash.
 `host` is always `name:port`, the unit of politeness and of a claim.
 """
 

@@ -1,4 +1,4 @@
-"""What happened, as values: the one source of every log line, metric and stream message."""
+"""Events: every log line, metric and stream message is made from one of these values."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""External documents: what a source such as Context7 has about a library, and whether it has it.
+"""External documents: what an external source such as Context7 has about a library.
 
 A library is what such a source calls the documents of one product. Its id looks like
 `/owner/name`.

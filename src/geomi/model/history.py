@@ -1,4 +1,4 @@
-"""What visits have told about how often pages change: of one page, of pages like it, of one visit.
+"""Change histories: what the visits of a page, and of pages like it, showed about changes.
 
 Times are of the wall clock, as those of the pages are.
 """

@@ -1,7 +1,7 @@
 """A crawl job: its states, the legal steps between them, its counters, and the events of its
 journal.
 
-The journal says step by step what became of a job. The service's streams and hooks read it.
+The journal has every step of a job. The service's streams and webhooks read it.
 """
 
 from __future__ import annotations

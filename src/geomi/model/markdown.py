@@ -1,6 +1,6 @@
-"""How markdown is written: its form, and rules of one's own (MD-12, FUT-04).
+"""The forms of markdown, and a caller's own markdown rules (MD-12, FUT-04).
 
-A rule is a plain function that writes an element its way:
+A rule is a function that returns the markdown of an element:
 
 def quote(tag: Tag, markdown: str) -> str:
     return f"> {markdown}" if tag.attr("class") == "pull-quote" else markdown

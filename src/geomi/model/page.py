@@ -1,4 +1,4 @@
-"""A page on its road: Fetched -> Parsed -> Article -> PageRecord. One frozen type for each step."""
+"""The values of a page on its road, one frozen type a step: Fetched, Parsed, Article, record."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Personal data on a page: what is looked for, what is done about it, and where it was found."""
+"""Personal data on a page: the kinds to look for, the action, and the places in a text."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The log of requests: one value for each request that was sent. `geomi audit` reads it."""
+"""The request log: one value for each request that geomi sent. `geomi audit` reads it."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
-"""What a site says to crawlers, as facts: its robots.txt as fetched, and its signals about use.
+"""Facts about a site's wishes: its robots.txt as fetched, and its signals about use.
 
-Nothing here is a decision. How long a copy holds, how it is parsed and what a failure means is the
-reader's configuration, so that two jobs with different profiles can share one copy. Signals are
-carried on to whoever uses the page.
+Nothing here is a decision. The configuration of each job says how long a copy is used, how it is
+parsed and what a failure means. So two jobs with different profiles can share one copy. geomi
+passes signals on to the readers of the page.
 """
 
 from __future__ import annotations

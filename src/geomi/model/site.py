@@ -1,4 +1,4 @@
-"""What is known of a site: URLs that refused us, what people decided, how its pages came out."""
+"""Facts about a site: blocked URLs, decisions of people, and the quality of its pages."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What was decided, and by which rule: every refusal and every failure is one of these values."""
+"""Verdicts and outcomes: every refusal and every failure is one of these values, with its rule."""
 
 from __future__ import annotations
 

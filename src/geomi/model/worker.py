@@ -1,4 +1,4 @@
-"""What a worker process says of itself, so that others know whom they share a store with."""
+"""What a worker process writes about itself into the store, for other processes."""
 
 from __future__ import annotations
 

@@ -1,8 +1,7 @@
-"""A dataset of the seed engine: its files by their keys, and the queues of what is to be done with
-them.
+"""A dataset of the seed engine: its files by their keys, and its queues.
 
 A queue follows the protocol of the frontier. `claim` lends tasks that are due, `renew` keeps them,
-and `settle` ends messages against a fencing token. A loan that nobody renews comes due by itself.
+and `settle` ends messages against a fencing token. A loan that nobody renews expires by itself.
 `now_s` is always an argument.
 """
 

@@ -1,4 +1,4 @@
-"""Sources of documents that somebody else has read already."""
+"""External sources: servers that already have the documents of many libraries."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Questions about the frontier: what is left of a job, and what became of its URLs."""
+"""The census of the frontier: how many URLs of a job wait, and the states of its URLs."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""What chunks are found in: by their words, and by vectors where there are any.
+"""The index: it finds chunks by their words, and by vectors if there are any.
 
-A handle is bound to one tenant when it is opened, and sees nothing of another. Text can be found as
-soon as it is put; vectors may come later (C-80) and never keep anyone waiting.
+A handle is bound to one tenant when it is opened, and sees nothing of another. Search finds a text
+as soon as it is stored. Its vectors may come later (C-80); nothing waits for them.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
-"""What is kept about jobs: their journal, their retention, and whose they are.
+"""The parts of the store about jobs: journal, retention, quotas, and the jobs of all tenants.
 
 The store writes a journal event in the transaction that changes a job, so no event is missing and
-none is false. Retention deletes in short transactions: `begin` first writes down what is going,
-then nothing uses it again. `Quotas` says what a tenant may use; `settle` counts, `claim` obeys.
+none is false. Retention deletes in short transactions: `begin` first marks what it deletes, and
+from then on nothing uses it. `Quotas` says what a tenant may use; `settle` counts, `claim` obeys.
 """
 
 from __future__ import annotations

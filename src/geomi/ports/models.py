@@ -1,7 +1,6 @@
-"""What models are asked for: vectors of texts, and answers of a language model.
+"""Models: an embedder gives vectors of texts, a language model gives answers.
 
-Every method raises `ModelError` where it cannot answer, and `ModelBusy` where asking again may
-help.
+Every method raises `ModelError` if it cannot answer, and `ModelBusy` if a later try may succeed.
 """
 
 from __future__ import annotations

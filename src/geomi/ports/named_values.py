@@ -1,5 +1,4 @@
-"""Small values kept by name, of one tenant or of the system, some with a time at which they are
-due.
+"""Named values: small values of one tenant or of the system, some with a time when they are due.
 """
 
 from __future__ import annotations

@@ -1,5 +1,4 @@
-"""What is kept about pages beyond their bytes: how they changed, what was understood, what that
-cost.
+"""The parts of the store about pages: histories, sweeps, documents, and the costs of models.
 
 `Frontier.settle` writes histories and pools, in the transaction that closes the visit.
 """

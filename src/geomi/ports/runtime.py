@@ -1,7 +1,7 @@
-"""What a process gives the engine: time, space, a process for heavy work, a listener for events.
+"""What a process gives the engine: clock, disk, a process for heavy work, a sink for events.
 
-`Clock` is the only source of time; `SharedTime` keeps it at one with that of other processes.
-`Disk` says whether there is room to go on. `Compute` runs native code that cannot be interrupted,
+`Clock` is the only source of time; `SharedTime` keeps it equal to that of other processes. `Disk`
+says whether there is enough free space. `Compute` runs native code that cannot be interrupted,
 in a process that can be killed. `EventSink` takes events; it never waits and never fails a crawl.
 `ClockAnchor` and `ClockComparison` are how a store ties its time to a clock; `ServerClock` is that
 of a database server.

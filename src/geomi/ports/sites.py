@@ -1,5 +1,4 @@
-"""What is kept about sites, apart from their pages: refusals, decisions of people, providers,
-ranks.
+"""The parts of the store about sites: blocked URLs, site decisions, providers and ranks.
 """
 
 from __future__ import annotations

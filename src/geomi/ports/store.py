@@ -4,8 +4,8 @@
 in this package too.
 
 The claim protocol: the unit of a claim is the host. `claim` lends hosts that are due, `renew` keeps
-them, `settle` closes visits and gives hosts back, all against a fencing token; a lease nobody
-renews comes due by itself. `now_s` is always an argument.
+them, `settle` closes visits and gives hosts back, all against a fencing token; a lease that nobody
+renews expires by itself. `now_s` is always an argument.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The network, through one gate."""
+"""The network, through the egress gate."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
-"""Who works on a store, wherever they run, and who does what only one of them may do at a time.
+"""The workers of a store, and the work that only one of them may do at a time.
 
-A worker enrols, beats while it lives and leaves when it ends; one that is silent for longer than
-its card allows is dead, and others end what it held. A duty is a lease with a name: whoever holds
-it renews it with `take`, and when its holder is gone it simply passes.
+A worker registers, sends heartbeats while it lives and signs off when it ends. A worker that is
+silent for longer than its card allows counts as dead, and other processes end its leases. A duty
+is a lease with a name: its holder renews it with `take`, and when it expires, another may take it.
 """
 
 from __future__ import annotations

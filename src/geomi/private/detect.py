@@ -1,9 +1,9 @@
-"""Where a text holds personal data of the kinds asked for.
+"""Find the places where a text has personal data of the given kinds.
 
 Rules kept:
-- One pass over the text for the signs of addresses, one for runs of digits; all else looks at what
-  these found. The time grows with the text and no faster, whatever the text is.
-- A place has one kind: the stricter test wins, so a resident number is no telephone number.
+- One pass over the text finds the signs of addresses, one finds runs of digits; everything else
+  works on what these found. The time is linear in the length of any text.
+- A place has one kind. The stricter test wins, so a resident number is not a telephone number.
 - Names of people, postal addresses, passports and the like are not found.
 """
 

@@ -1,9 +1,9 @@
-"""Runs of digits in a text: the only places where a number of any kind can be.
+"""Find runs of digits in a text: only there can a number of any kind be.
 
-A page has many figures and hardly any seven of them near each other, so the first look is for that
-alone, over all characters at once. Whatever reads numbers looks at the runs that are left, in a
-form that is the same for all scripts: wide digits, dashes and spaces of every sort become plain
-ones, character by character, so that places stay what they are.
+A page has many digits, but rarely seven of them near each other. So the first pass looks only for
+that, over all characters at once. The tests for numbers read the remaining runs in one form for
+all scripts: wide digits, dashes and spaces of every sort become plain ones, character by
+character, so that all places stay the same.
 """
 
 from __future__ import annotations

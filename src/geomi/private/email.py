@@ -1,4 +1,4 @@
-r"""E-mail addresses in a text, also where a browser, an author or a URL has dressed them up.
+r"""Find e-mail addresses in a text, also encoded, escaped or disguised ones.
 
 Rules kept:
 - An address is `local@domain` with a top-level domain of letters. The sign may be wide (`＠`) or
@@ -6,9 +6,9 @@ Rules kept:
   cannot be seen may stand between.
 - `name [at] example.com`, `name (at) example (dot) com` and `name at example dot com` are addresses
   written for people; `name at example.com` is not, because "meet us at example.com" is none.
-- What only looks like one is left: `logo@2x.png`, `pkg@1.2.3`, `git@host.org:path`,
+- Look-alikes do not count: `logo@2x.png`, `pkg@1.2.3`, `git@host.org:path`,
   `https://user:word@host`, `@name@server`, `@decorator`.
-- Work starts at the signs, which most pages have few of, and looks at a bounded window around each.
+- The search starts at each such sign, of which most pages have few, and reads a bounded window.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
-"""Numbers that name one person: Social Security numbers, payment cards, Korean resident numbers.
+"""Find numbers of one person: Social Security, payment card and Korean resident numbers.
 
 Rules kept:
 - SSN: three, two and four digits; no area 000, 666 or 9xx, no group 00, no serial 0000 (SSA's own
-  rules since 2011). Without dashes, or behind a `#`, only where a word says what it is.
+  rules since 2011). Without dashes, or after a `#`, it counts only if a word says what it is.
 - Card: the length and first digits of an issuer, and Luhn's sum. Digits in fours, or as American
   Express and Diners print them, or in one piece; Maestro's in one piece only behind a word.
 - Resident number: a date, a digit for century, sex and citizenship, and up to October 2020 a check

@@ -1,7 +1,6 @@
-"""Decide from the words before a number whether it is a telephone's, a person's or something
-else's.
+"""Decide from the words before a number what it is: a telephone, a person's or another number.
 
-Only the last word counts, and those before it where it is one that says nothing: `number`, `no.`,
+Only the last word counts, and the words before it if it says nothing by itself: `number`, `no.`,
 `번호`, `us at`. In Korean a word is glued to others (`사업자등록번호는`), so there its end counts.
 """
 

@@ -1,18 +1,18 @@
-"""Telephone numbers in a run of digits, by the forms that people write.
+"""Find telephone numbers in a run of digits, by the forms that people write.
 
 Rules kept:
-- With `+` and a country's code a number of any country counts (E.164: at most 15 digits). Those of
-  North America and Korea have to have the form that is used there.
+- With `+` and a country code a number of any country counts (E.164: at most 15 digits). Numbers of
+  North America and Korea must have the local form.
 - Without it, the forms of Korea, North America, Britain, France, Japan and Australia count, with
   the separators that people there write. A Korean mobile number needs none.
-- Right behind a word such as `tel`, `phone`, `전화` or `☎`, any grouping counts that is no date;
-  behind one for those who answer, `office` or `고객센터`, what begins with a single 0, or has the
-  form of a Korean service.
-- Behind a word that names something else, an order, a part, an account, nothing does, save `+`.
-- Figures in a row, apart by spaces alone, are a table before they are a number.
-- Short numbers of services (`119`, `1588-1234`) count only behind such a word: they are nobody's.
+- Right after a word such as `tel`, `phone`, `전화` or `☎`, any grouping counts that is not a date.
+  After a word for an office, such as `office` or `고객센터`, a number counts if it begins with a
+  single 0 or has the form of a Korean service number.
+- After a word for another thing, such as an order, a part or an account, only `+` counts.
+- Digits that are separated by spaces alone are a table rather than a number.
+- Short service numbers (`119`, `1588-1234`) count only after such a word: they belong to no person.
 - An extension is part of its number, and so is the end of a row of lines (`02-123-4567~8`).
-- Digits that are spelled as words (`공일공`) are not read.
+- Digits that are written as words (`공일공`) do not count.
 """
 
 from __future__ import annotations

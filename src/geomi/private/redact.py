@@ -1,10 +1,10 @@
-"""What is left of a text, or of a page, when the personal data in it are taken out.
+"""Remove personal data from a text or a page.
 
 Rules kept:
-- A value gives way to `[redacted:email]`, which holds none itself: redacting twice is once.
-- Every part of an article that can be written down is looked at, not the prose alone.
-- A link, feed or canonical URL that holds a value is dropped: half a URL leads to another place,
-  and one that is read back from the archive would be asked for.
+- A value is replaced by a word such as `[redacted:email]`, so redacting twice changes nothing.
+- Every part of an article that geomi stores is redacted, not the prose alone.
+- A link, feed or canonical URL with a value is dropped: half a URL leads to another place, and
+  geomi would request a URL that it reads back from the archive.
 """
 
 from __future__ import annotations

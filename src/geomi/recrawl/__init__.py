@@ -1,6 +1,6 @@
-"""When a collected page is worth another visit, and which pages are worth it most.
+"""Decide when a page is due again, and which pages gain most from a visit.
 
-In come what visits of a page and of pages like it have found; out come a rate of change, a due
-time, the pages that a budget is best spent on, and what a recrawl found. It never puts a URL back
-into a frontier and reads no clock.
+In come the visits of a page and of pages like it; out go a rate of change, a due time, the best
+pages for a budget, and the report of a recrawl. This package never puts a URL back into a frontier
+and reads no clock.
 """

@@ -1,22 +1,23 @@
-"""Decide when a page is due again, and which pages a number of requests is best spent on.
+"""Decide when a page is due again, and on which pages to spend a budget of requests.
 
 Each page learns its own interval (CHG-06, CHG-07, C-38). Rules kept:
-- All pages begin with one interval, except where a sitemap says when the page changed last: then
-  with a tenth of its age, as caches do (RFC 9111 §4.2.2, C-82).
-- Later a page is due when it is as likely as not to have changed; an important one sooner.
+- All pages begin with one interval. If a sitemap says when the page changed last, its interval is a
+  tenth of its age, as in caches (RFC 9111 §4.2.2, C-82).
+- Later a page is due when it has probably (50 %) changed; an important page is due sooner.
 - A page that has changed at each of its last visits is due in half the time.
-- A page that is gone, or not to be reached, is looked after at the longest and the first interval.
+- A page that is gone is due after the longest interval, a page that geomi could not reach after the
+  first interval.
 - The interval stays between the job's bounds.
 
-A page is fresh while the stored copy is what the site has (CHG-05). The last second by which a
-page's interval is stretched costs `gain` of freshness for one request saved. A budget is spent best
-when that is the same for all pages (J. Cho, H. Garcia-Molina: Effective page refresh policies,
+A page is fresh while the stored copy is what the site has (CHG-05). Extending a page's interval by
+one more second costs `gain` of freshness for each request saved. A budget is spent best when that
+is the same for all pages (J. Cho, H. Garcia-Molina: Effective page refresh policies,
 2003), which is to visit, at any time, those with the highest gain (Y. Azar et al.: Tractable
 near-optimal policies for crawling, 2018). Rules kept:
-- Not the pages that change most: one that changes faster than it can be visited is stale anyway.
+- The pages that change most do not win: a page that changes faster than its visits is stale anyway.
 - Important pages, those near the seeds, count more.
-- Pages that are gone are looked after now and then; a page that could not be reached waits until
-  it is due.
+- Pages that are gone get a visit now and then; a page that geomi could not reach waits until it is
+  due.
 - No page is visited sooner than the job's shortest interval.
 """
 

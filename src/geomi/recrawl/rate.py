@@ -1,19 +1,19 @@
-"""Learn how often a page changes, from visits that only tell whether it did (CHG-05, CHG-06).
+"""Learn how often a page changes, from visits that only show whether it did (CHG-05, CHG-06).
 
-A page is taken to change at random with some rate. What is believed of the rate is a gamma
-distribution; each visit adds a change or none to its shape, and the time that the page was watched
-for that to its span (J. Cho, H. Garcia-Molina: Estimating frequency of change, 2003).
+The model says that a page changes at random with some rate. The belief about the rate is a gamma
+distribution. Each visit adds a change or none to its shape, and the watched time to its span (J.
+Cho, H. Garcia-Molina: Estimating frequency of change, 2003).
 
 Rules kept:
-- No change in a gap: the page was watched for the whole gap. A change: it was watched until its
-  first one, which is dated by the page's own word, or else by what the rate so far makes likely. A
+- Without a change, the page was watched for the whole gap between two visits. With a change, it was
+  watched until the first change. The page's own date dates that change, or else the rate so far. A
   visit that cannot tell adds nothing.
-- A page with few visits borrows from those of its pattern, they from those of their host, and
-  they from the interval that all pages begin with.
+- A page with few visits borrows from the pages of its pattern, these from the pages of the host,
+  and these from the interval that all pages begin with.
 - Pages of one directory with one kind of file have one pattern. A number, a date or an id is one
   place in it, and only the upper directories count: below them a pattern would have too few pages.
-- When the pages of a host change more, or less, than was to be expected of late, its other pages
-  are expected to do so as well: sites are edited in bursts.
+- If the pages of a host recently changed more, or less, than expected, geomi expects the same of
+  its other pages: sites are edited in bursts.
 """
 
 from __future__ import annotations

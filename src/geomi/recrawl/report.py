@@ -1,13 +1,13 @@
-"""What a recrawl found: new, changed, deleted and unchanged pages, and the rate of change.
+"""Report a recrawl: new, changed, deleted and unchanged pages, and the rate of change.
 
 Rules kept:
-- New is what the crawl did not have; deleted is what it had and is gone or cannot be reached now
-  (CHG-02).
-- The rate is new, changed and deleted pages over all that were looked at (CHG-03).
+- A page is new if the crawl did not have it. It is deleted if the crawl had it and it is gone or
+  cannot be reached now (CHG-02).
+- The rate is the share of new, changed and deleted pages among all visited pages (CHG-03).
 - The change report of a provider's run has seven lines, as the catalogue has it (RPT-01…RPT-03):
   when and whose it is, then six figures, each after two spaces and a dash.
-- Shares have one decimal, times to answer are whole milliseconds, durations minutes and seconds.
-- A name is one line, whatever was registered: nobody can forge a line of the log with it.
+- Shares have one decimal, response times are whole milliseconds, durations are minutes and seconds.
+- A provider's name is written on one line, so that it cannot forge a line of the log.
 """
 
 from __future__ import annotations

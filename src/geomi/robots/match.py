@@ -1,13 +1,13 @@
-"""Decide which line of a robots.txt decides a URL (RFC 9309 §2.2), in linear time.
+"""Find the line of a robots.txt that decides about a URL (RFC 9309 §2.2), in linear time.
 
 Rules kept:
-- All groups of the own token count together; only when there is none do those of `*` (ROB-14,
-  ROB-15). A group that is there but empty allows everything, unless the file's dialect falls back
-  to `*` then, as seed 001 §13 does (C-09).
+- All groups of our own token count together. If there is none, the groups of `*` count (ROB-14,
+  ROB-15). An empty group of our own allows everything, unless the dialect falls back to `*` then,
+  as seed 001 §13 does (C-09).
 - The longest matching pattern wins, Allow at equal length, no match allows (ROB-23).
 - `/robots.txt` itself is always allowed (RFC 9309 §2.2.2).
-- Of the lines about the use of content, those with the longest matching path speak of a URL, and
-  together (draft-ietf-aipref-attach §3); a line without a path is the shortest.
+- Of the lines about the use of content, those with the longest matching path hold for a URL, all of
+  them together (draft-ietf-aipref-attach §3); a line without a path is the shortest.
 - The target is path and query, or the path alone (C-06). Both sides are brought to one form (C-07).
   The RFC's form (§2.2.2): octets outside ASCII and characters that no URL may hold are
   percent-encoded, escapes of unreserved characters are undone, hex digits are upper case; slashes

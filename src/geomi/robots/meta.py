@@ -1,11 +1,11 @@
-"""What one page asks of us: the directives of its X-Robots-Tag headers and meta robots tags.
+"""Read the directives of one page: its X-Robots-Tag headers and meta robots tags.
 
 Rules kept:
 - `noindex` and `nofollow` are reported, `none` as both.
-- Words that reserve the page's content are reported as they are: `noai`, `noimageai` (DeviantArt),
+- Words that reserve the page's content are reported unchanged: `noai`, `noimageai` (DeviantArt),
   `noml`, and those that some crawlers take for the same (`noarchive`, `nocache`, `nosnippet`).
 - A value may begin with an agent (`geomi: noindex`); directives after it are for that agent alone,
-  until the next one is named. What is said to all and what is said to us add up.
+  until the next agent is named. Directives for all agents and directives for us add up.
 """
 
 from __future__ import annotations

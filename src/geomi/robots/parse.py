@@ -10,8 +10,8 @@ Rules kept:
 - User-agent lines in a row head one group, and only an Allow or Disallow line ends that row: blank
   lines, unknown keys and sitemaps do not (RFC 9309 §2.2). A job may read groups as seed 001 §6
   does: each ends at a blank line and at the next User-agent line (C-08).
-- A line about the use of content is for the agents named right above it, and for everyone where
-  there are none; it ends no group, so that rules hold as if it were not there.
+- A line about the use of content is for the agents named right above it, or for everyone if there
+  are none. It ends no group: rules hold as if the line were absent.
 - A file over a limit is cut at the end of a line (RFC 9309 §2.5); `was_cut` says so, and the
   policy decides what follows from it (C-11).
 """

@@ -1,15 +1,17 @@
-"""What a fetched robots.txt means, and for how long.
+"""Decide what the fetch of a robots.txt means, and for how long.
 
 Rules kept:
-- An answer with a file: its rules hold, for the TTL or a shorter `max-age` (RFC 9309 §2.4, C-03).
-- A file above the limits: what was read of it holds (RFC 9309 §2.5), unless the job lets such a
-  file allow everything (C-11).
-- No file (4xx, redirects that lead nowhere): everything is allowed (RFC 9309 §2.3.1.3, C-10). 429
-  is no such answer, unless the job says so: the server asks for less traffic, not more (C-02).
-- Out of reach (5xx, 429, timeouts, network): what the job's `on_unreachable` says, by default
-  nothing may be fetched (RFC 9309 §2.3.1.4, C-01).
-- Both of these hold for the shorter failure TTL (ROB-06).
-- Rules fetched before outlive a failed refetch: a site's outage opens and closes nothing (C-01).
+- The answer has a file: its rules hold for the TTL or a shorter `max-age` (RFC 9309 §2.4, C-03).
+- The file is above the limits: the part that was read holds (RFC 9309 §2.5), unless the job takes
+  such a file as allowing everything (C-11).
+- There is no file (4xx, redirects that lead nowhere): everything is allowed (RFC 9309 §2.3.1.3,
+  C-10). A 429 counts as out of reach, unless the job says otherwise: the server asks for less
+  traffic (C-02).
+- The file is out of reach (5xx, 429, timeouts, network): the job's `on_unreachable` decides; by
+  default nothing may be fetched (RFC 9309 §2.3.1.4, C-01).
+- The last two hold for the shorter failure TTL (ROB-06).
+- If a later fetch fails, the rules of the copy before stay in force: an outage changes nothing
+  (C-01).
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
-"""What `geomi robots` shows of a robots.txt: notes for its owner, and its rules as data.
+"""Describe a robots.txt for `geomi robots`: notes for its owner, and its rules as data.
 
 Rules kept:
-- A line that was read in a lenient way is named with what it is read as; another reader may not be
-  so kind (RFC 9309 §2.2 leaves it to each).
-- A line that means nothing is named, too: it is not understood, belongs to no group, or has a value
+- A line that was read leniently is listed with its reading; other readers may be stricter (RFC 9309
+  §2.2 leaves it to each).
+- A line without effect is listed, too: it is not understood, belongs to no group, or has a value
   that can match nothing.
 - The catalogue's rule object (ROB-32) has one item an agent, in the order in which agents appear;
   the groups that name an agent are merged (ROB-15).

@@ -1,13 +1,13 @@
-"""Read what a site says about the use of its content: lines, headers and tags, put together.
+"""Read a site's signals about the use of its content, from lines, headers and tags.
 
 Rules kept:
-- Nothing here forbids anything: signals are recorded and carried on.
+- Nothing here forbids anything: geomi records signals and passes them on.
 - Of `Content-Signal` and `Content-Usage` only known names with a known answer count; nothing
   raises. `y` and `n` (draft-ietf-aipref-vocab) are written as `yes` and `no` (contentsignals.org).
-- Where a name is answered twice, in one place or in several, the stricter answer counts
+- If a name has two answers, in one place or in several, the stricter answer counts
   (draft-ietf-aipref-attach §4): a reservation is never lost.
 - The page's own TDM tags win over the headers of its answer (TDMRep §6), value by value.
-- A word of meta robots or X-Robots-Tag is reported as it was meant for us: `directives` has chosen.
+- Words of meta robots and X-Robots-Tag are those that hold for us: `directives` has selected them.
 """
 
 from __future__ import annotations

@@ -1,5 +1,5 @@
-"""Answering a query over chunks: tokens, the query, fusing two rankings, snippets.
+"""The pure parts of search: tokens, queries, the fusion of two rankings, and snippets.
 
-Texts and rankings come in, tokens, frozen queries and short quotations go out. It must never look
-anything up: which chunks match is for an index to say.
+Texts and rankings come in; tokens, frozen queries and short quotations go out. This package never
+looks anything up: an index decides which chunks match.
 """

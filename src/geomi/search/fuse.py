@@ -1,8 +1,8 @@
-"""One ranking out of several: reciprocal rank fusion (Cormack, Clarke and Büttcher, 2009).
+"""Make one ranking of several, by reciprocal rank fusion (Cormack, Clarke and Büttcher, 2009).
 
-Scores of different kinds cannot be added; ranks can. Whoever is near the top of both lists comes
-first, and one list alone keeps its order. Lists may count for more or less: where one of them is
-the better judge, equal voices would spoil its order.
+Scores of different kinds cannot be added, but ranks can. An item near the top of both lists comes
+first, and one list alone keeps its order. Lists have weights: if one of them is more reliable,
+equal weights would make its order worse.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
-"""A quotation of at most 200 characters that shows why a chunk was found (IDX-02).
+"""Quote at most 200 characters that show why a search found a chunk (IDX-02).
 
-Of a chunk's text without its markup the window is taken that holds most of the words looked for:
-different ones first, then how often they stand in it, then the earliest. It begins and ends at
-words, and an ellipsis says where something is left out.
+The snippet is the window of the chunk's text, without markup, that has the most different words of
+the query. Between equal windows their number decides, then the earlier place. The snippet begins
+and ends at words, and an ellipsis marks what is left out.
 """
 
 from __future__ import annotations

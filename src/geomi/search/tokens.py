@@ -1,18 +1,19 @@
-"""Read a text or a query as tokens: words in lower case, pairs of letters where words have no
-edges.
+"""Read a text or a query as tokens: words in lower case, or pairs of letters.
 
 - Hangul, Han, Kana and the scripts of South-East Asia are written as overlapping pairs of signs:
   particles grow onto Korean words, and Chinese, Japanese and Thai set no spaces at all. On KorQuAD
   words reach an nDCG@10 of 0.841, pairs of Hangul 0.955, and 0.959 where the particle at the end
   of a word is left out: with the sign before it it would be a rare pair that means nothing. A noun
   of one syllable before a particle is a token of its own (0.960).
-- An identifier is found as a whole and by its parts (`DiffExecutor`, `diff`, `executor`): on
+- A search finds an identifier as a whole and by its parts (`DiffExecutor`, `diff`, `executor`): on
   questions about code that took the nDCG@10 from 0.55 to 0.70.
-- A plural is its singular (Harman's S-stemmer), accents and width of letters make no difference.
-- A query asks for any of its words, and for every phrase in quotation marks. Filters are values of
-  their own and never part of the text: nobody can widen them by typing.
+- A plural counts as its singular (Harman's S-stemmer). Accents and the width of letters do not
+  count.
+- A query matches any of its words, and must match every phrase in quotation marks. Filters are
+  values of their own and never part of the text: no text can widen them.
 
-The same function reads texts and queries. `VERSION` changes with the rules: an index is made anew.
+The same function reads texts and queries. If the rules change, `VERSION` changes, and geomi fills
+the index again.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What an `/llms.txt` lists: the pages a site's owner thinks worth reading.
+"""Read the pages that an `/llms.txt` lists.
 
 The file is markdown: a title, and lists of links with a word about each. Only the links matter
 here. They are looked for in one pass, whatever the file is; nothing raises.

@@ -1,4 +1,4 @@
-"""Read what a sitemap lists: pages, or further sitemaps (sitemaps.org, C-82, LNK-16).
+"""Read what a sitemap lists: pages, or more sitemaps (sitemaps.org, C-82, LNK-16).
 
 Rules kept:
 - XML sitemaps and indexes under any namespace or prefix, with the dates of the news extension and
@@ -10,8 +10,8 @@ Rules kept:
   the namespace wrong. A document type is refused, so no entity is ever expanded or fetched.
 - Gzip here is the file itself (`sitemap.xml.gz`), which the client leaves alone. Members may follow
   one another; what follows the last one and is no gzip is ignored.
-- Dates are W3C dates or, in feeds, RFC 822 ones. A date without a zone is UTC. Any other text, and
-  a time in the future, says nothing.
+- Dates are W3C dates or, in feeds, RFC 822 ones. A date without a zone is UTC. Any other text,
+  and a time in the future, is ignored.
 """
 
 from __future__ import annotations

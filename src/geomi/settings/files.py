@@ -1,11 +1,11 @@
-"""Files that a person may give to a crawl: a scanner's `scan.yml`, and a JSON Schema for fields.
+"""Read files that a person gives to a crawl: a scanner's `scan.yml`, and a JSON Schema for fields.
 
 - `scan.yml` (seed 001 §12): a line is `name: value` below `crawler:`, `- value` below
-  `excludePaths:`, or a comment. Nothing else of YAML is read. A line that is not understood is
-  refused by its number, so that no rule is lost silently. Such a file implies the `scanner`
+  `excludePaths:`, or a comment. geomi reads no other YAML. It refuses any other line and names its
+  number, so that no rule is lost silently. Such a file implies the `scanner`
   profile.
 - A schema is text, or on the command line `@` and a file's name. Only the command line may name a
-  file, as its user may read the file anyway. A text from elsewhere is the schema itself.
+  file, because its user may read the file anyway. Text from elsewhere is the schema itself.
 """
 
 from __future__ import annotations

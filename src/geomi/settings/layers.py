@@ -1,5 +1,4 @@
-"""A crawl's configuration from its layers, strongest first: flag, environment, file, provider,
-profile, default.
+"""Put a crawl's configuration together from its layers: flag, environment, file, provider, profile.
 
 Every value remembers where it came from, so that an error and `geomi config show --origin` can name
 the place. An unknown key is refused with the nearest known one, wherever it stands. A profile is

@@ -1,4 +1,4 @@
-"""The values that settings end in, and the short names people use for the ones they change most."""
+"""`Settings` of the process and `RunOptions`, and the short names of common crawl settings."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What models cost, as people write it: `name=IN/OUT`, in dollars for a million tokens."""
+"""Read prices of models as people write them: `name=IN/OUT`, in dollars for a million tokens."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The process's own settings: flag > `GEOMI_*` > the file's `[geomi]` table > default."""
+"""Read the settings of the process: flag > `GEOMI_*` > the file's `[geomi]` table > default."""
 
 from __future__ import annotations
 

@@ -1,9 +1,8 @@
-"""Providers: what a registration has to say (CFG-03…CFG-11), those that come with geomi, and what
-one says about a crawl.
+"""Read and check registrations of providers (CFG-03…CFG-11), and make settings of a crawl of them.
 
-A registration is refused as a whole: unknown and missing fields, values out of range, seeds that
-are no URLs, patterns that do not compile, and terms that nobody has read (G-21). All of its faults
-are told at once, as far as they can be seen: what is no provider yet has no seeds to look at.
+A registration with any fault is refused as a whole: unknown or missing fields, values out of range,
+seeds that are not URLs, patterns that do not compile, or terms that nobody has read (G-21). The
+error lists all faults at once. Faults that need other fields to be right first are listed later.
 """
 
 from __future__ import annotations

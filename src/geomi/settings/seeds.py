@@ -1,4 +1,4 @@
-"""Settings of the seed engine: where datasets are, and what contracts say about a crawl.
+"""Read settings of the seed engine: the datasets of tenants, and what contracts say about a crawl.
 
 People write datasets as `tenant=URL`, several with commas; a tenant has one. Contracts name the
 sitemaps of their domains and ask for a page for each start URL, within what the profile allows.

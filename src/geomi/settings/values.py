@@ -1,7 +1,7 @@
-"""What people wrote, as values: names that are known, lists and headers out of text, and problems.
+"""Turn what people wrote into values: known names, lists, headers, and problems in plain words.
 
-Used for crawl settings, the process's own and provider files alike, so that all of them refuse the
-same nonsense in the same words.
+Crawl settings, process settings and provider files all use it, so that they refuse the same errors
+in the same words.
 """
 
 from __future__ import annotations

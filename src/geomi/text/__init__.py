@@ -1,5 +1,5 @@
-"""Small values made of text and bytes: digests, sortable names, the language of a text.
+"""Small functions on text and bytes: digests, sortable identifiers, the language of a text.
 
-Text, bytes, times and random generators come in, short strings go out. It must never read a clock
-or draw randomness of its own.
+Text, bytes, times and random generators come in; short strings go out. This package must never read
+a clock or draw randomness of its own.
 """

@@ -1,7 +1,7 @@
-"""Write texts and times so that databases, files and other programs accept them.
+"""Make texts and times safe for databases, files and other programs.
 
-A string may hold half of a character that takes two units of UTF-16. Broken pages have such
-halves, and so have texts that were typed in another encoding. No database, file or server takes
+A Python string may have half of a character that needs two units of UTF-16. Broken pages have such
+halves, and so have texts that were typed in another encoding. No database, file or server accepts
 them.
 """
 

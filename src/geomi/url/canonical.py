@@ -1,10 +1,10 @@
-"""Decide when two parsed hrefs are the same by the standard, and how a URL is shown to people.
+"""Merge hrefs that are the same by the standard, and write a URL for people.
 
-Only what RFC 3986 §6.2.2 calls equivalent is merged (C-19): hex digits in upper case, unreserved
+It merges only what RFC 3986 §6.2.2 calls equivalent (C-19): hex digits in upper case, unreserved
 characters decoded, everything outside ASCII encoded. A `%` that starts no escape becomes `%25`;
-otherwise `%%37e` would turn into another URL when read twice. What a crawl wants to merge beyond
-that is `admit/normalize.py`. A URL in a message or in a file of ours has no user-info: that is a
-name, and often a password.
+otherwise `%%37e` would turn into another URL when read twice. `admit/normalize.py` merges
+what a crawl wants beyond that. A URL in a message or in a file of ours has no user-info, which is
+a name and often a password.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """Decide which host names belong together.
 
-A registrable domain is one label below a public suffix, private suffixes such as `github.io`
-included: their customers are strangers to one another. The list is bundled with `publicsuffixlist`
-and read at the first question (40 ms), never from the network.
+A registrable domain is one label below a public suffix. Private suffixes such as `github.io` count,
+because different people own the names below them. The list is bundled with `publicsuffixlist`. It
+is read at the first use (40 ms), never from the network.
 """
 
 from __future__ import annotations

@@ -1,8 +1,7 @@
-"""Decide what a piece of text means as a URL: the WHATWG reading, done once for everyone.
+"""Parse a text as a URL, by the WHATWG standard; every other module uses this parser.
 
-Rules kept here: only `http` and `https` lead anywhere, user-info and fragment are dropped, text
-that does not parse is None, never an exception (C-20). Nothing else is changed: the `href` of a
-`Url` is what goes over the wire.
+Rules kept: only `http` and `https` are URLs; user-info and fragment are dropped; text that does not
+parse is None, never an exception (C-20). Nothing else changes: geomi sends the `href` of a `Url`.
 
 Cost: `ada_url.join_url` (1.8 µs) is the cheapest way to an href; each component of an `ada_url.URL`
 costs 1.3 µs more, so a parsed href is taken apart as text, which its fixed form allows.

@@ -1,7 +1,7 @@
-"""The key of a URL in an archive's index: `com,example)/path?query`, as CDX readers look it up.
+"""Compute the key of a URL in an archive's index, as CDX readers look it up: `com,example)/path`.
 
-What is kept is what pywb and the Wayback machine compute for the URL that a reader asks for, or a
-capture would not be found (SURT, by the Internet Archive's rules of canonicalisation):
+pywb and the Wayback machine compute the same key for the URL that a reader requests; otherwise they
+would not find the capture (SURT, by the Internet Archive's rules of canonicalisation):
 - the host comes first and backwards, without `www.`; scheme, user-info and default port are left
   out, because a page is the same page under each;
 - path and query are in lower case, unescaped as often as they can be and then escaped once;

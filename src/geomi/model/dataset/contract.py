@@ -1,5 +1,4 @@
-"""A contract says how one registrable domain is to be fetched (seed 002 §3.2); a handover gives
-contracts to a crawl: where it starts, and what is known of the hosts.
+"""Contracts, which say how to fetch a domain (seed 002 §3.2), and their handover to a crawl.
 
 The names are those of `domain_metadata.json`. Times are ISO 8601 in UTC; sizes are bytes.
 """

@@ -1,9 +1,9 @@
 """The values of a dataset: partitions, URLs, rejects, manifests, messages, and the result of a
 check.
 
-A dataset has three trees. `raw/` holds lists of URLs as somebody found them; only checkpoints are
-written there. `prod/` holds one contract for each registrable domain of a partition. `rejects/`
-says which records of which raw file were not taken, and why.
+A dataset has three trees. `raw/` has lists of URLs; geomi writes only checkpoints there. `prod/`
+has one contract for each registrable domain of a partition. `rejects/` has the rejected records of
+each raw file, and why.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
-"""What a job wants understood of its pages, and what was understood of one page.
+"""The rules for the analysis of a job's pages, and the analysis of one page.
 
-The rules (CFG-16, CFG-17) say what is looked for and which pages are indexed. The results are a
-page's type, quality, fields, summary, and whether it is indexed. Every part names the engine that
-produced it and its version, so that one engine's work can be told from another's and done again
-when it changes. None means "cannot be known", never "no".
+The rules (CFG-16, CFG-17) say what to look for and which pages to index. The results are a page's
+type, quality, fields, summary, and whether geomi indexes it. Every part names the engine that
+produced it and its version, so that geomi can repeat the work of an engine that changed. None
+means "cannot be known", never "no".
 """
 
 from __future__ import annotations

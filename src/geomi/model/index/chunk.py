@@ -1,4 +1,4 @@
-"""The parts of a page's text that are searched and embedded one by one, and figures about them."""
+"""Chunks, and figures about the chunks of a page."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A page in a collection: its state after enrichment, and filters and counts over such pages."""
+"""Documents: pages in a collection with their state, and filters and counts over them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What an index takes, what it is asked, and what it answers."""
+"""The values of search: what an index stores, queries, and results."""
 
 from __future__ import annotations
 
