@@ -1,16 +1,16 @@
-"""The one type of a page out of eight (ANA-02), how sure that is, and finer types.
+"""Find the type of a page, one of eight (ANA-02), with a confidence, and finer types.
 
-The model of `kinds` tells seven kinds, and each belongs to one type: articles and documentation
-are `article`, products `product`, collections and listings `navigation`, services `landing`, and
-the threads of a forum `other`. `policy`, `contact` and `faq` have rules, which come first because
-the model has never seen such a label. A host's front page is `landing` unless it is clearly a
-listing, a product or documentation. Where the model is unsure, the claim of the page's structured
-data decides. Nothing that the text of a page asks for can change its type.
+The model in `kinds` distinguishes seven page kinds, and each belongs to one type: articles and
+documentation are `article`, products `product`, collections and listings `navigation`, services
+`landing`, and the threads of a forum `other`. `policy`, `contact` and `faq` have rules. The rules
+come first, because the model was not trained on these labels. A host's front page is `landing`
+unless it is clearly a listing, a product or documentation. If the model is unsure, the page's
+structured data decides. No instruction in the text of a page can change its type.
 
 A rule needs two things: the heading or URL names the page in a few words, and the text agrees. So
-a guide *about* privacy policies stays an article. Structured data that claims `FAQPage` is no
-proof: of 70 pages that did, 32 were articles with some questions at their end. Each rule returns
-the type with a confidence that grows with the evidence, or nothing.
+a guide *about* privacy policies stays an article. `FAQPage` in structured data is not a proof: of
+70 such pages, 32 were articles with some questions at their end. Each rule returns the type, with
+a confidence that grows with the evidence, or nothing.
 """
 
 from __future__ import annotations

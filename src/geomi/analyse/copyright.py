@@ -1,9 +1,9 @@
-"""Who claims a page and under which licence (LEG-13): notice, holder, year, licence.
+"""Find out who claims a page and under which licence (LEG-13): notice, holder, year, licence.
 
-The notice was read from the page's frame when the page was (`metadata.copyright`); a link may lead
-to its licence, and structured data may name holder, year and licence. A page is *reserved* when
-somebody claims it and no open licence is given. What cannot be told is None, and no notice at all
-means only that none was found.
+Extraction reads the notice from the frame of the page (`metadata.copyright`). A link may lead to
+its licence, and structured data may name holder, year and licence. A page is *reserved* if
+somebody claims it and gives no open licence. An unknown value is None. A page without a notice may
+still have one that geomi did not find.
 """
 
 from __future__ import annotations

@@ -1,9 +1,8 @@
-"""Whether a page belongs into the index, and the first reason that decides (ANA-21, G-15).
+"""Decide whether geomi indexes a page, and name the first reason against it (ANA-21, G-15).
 
-The reasons, in this order: the page asks not to be indexed, too short, personal data, sensitive,
-copyright, not a wanted type, too poor, a copy. A part of the analysis that was switched off
-decides nothing. The decision sees numbers and findings only: no sentence of a page can argue with
-them.
+The reasons, in this order: noindex, too short, personal data, sensitive, copyright, another page
+type, low quality, duplicate. A part of the analysis that is switched off decides nothing. The
+decision uses only numbers and findings, so no sentence of a page can influence it.
 """
 
 from __future__ import annotations

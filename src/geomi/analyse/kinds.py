@@ -1,5 +1,4 @@
-"""Which of seven kinds a page is (article, forum, product, …), by its layout, its words and its
-URL.
+"""Find the page kind (article, forum, product, …) from a page's layout, its words and its URL.
 
 The kind comes from a linear model over facts, words, and the verdict of the layout alone
 (`Article.kinds`, where the page's blocks were weighed). The model also learned from pages whose

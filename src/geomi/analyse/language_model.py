@@ -1,16 +1,17 @@
-"""What a language model is asked about a page, and how its answer becomes a value of ours.
+"""Write questions about a page for a language model, and turn its answers into values.
 
 Rules kept for questions (ANA-05, ANA-11, ANA-16, ANA-17):
-- The task is ours alone: no word of a page stands in it, whatever the page says.
-- The page is material between two marks that its text cannot hold, because they are made of it.
+- The task is only in geomi's words: it never has a word of the page.
+- The page is material between two marks. Its text cannot have the marks, because they are a digest
+  of it.
 - Characters that people do not see are left out: text hidden from people is not for a model.
-- The answer has a form, as JSON Schema, and says nothing else.
+- The answer must fit a JSON Schema and have nothing else.
 
 Rules kept for answers:
 - Types, ranges and lengths are checked again, whatever a server promises about forms.
-- An answer that does not fit raises `ValueError` with the reason, which the model is given once
-  (C-72).
-- Texts lose characters that nobody sees, and half characters, which no store would take.
+- An answer that does not fit raises `ValueError` with the reason; geomi sends it back to the model
+  once (C-72).
+- Texts lose invisible characters, and half characters, which no store accepts.
 """
 
 from __future__ import annotations

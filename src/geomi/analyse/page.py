@@ -1,4 +1,4 @@
-"""The way in: one page and the facts known of it become one `Analysis` (ANA-01).
+"""The entry point: one page and the known facts about it become one `Analysis` (ANA-01).
 
 In order: classify, check quality, read fields, summarize, look for copyright and sensitive
 content, decide. Each part can be switched off and each can be replaced: the decision asks only for
@@ -7,9 +7,9 @@ this page" is text like any other.
 
 `engines` names every engine with its version: when one of them changes, pages are analysed anew.
 
-`limit_to_preview` prepares an analysis for a page of which only a preview is kept (C-39). Type,
-quality, keywords, dates, prices and names are facts about a page. Sentences are the page itself: a
-summary is made of those in the preview alone, and fields lose all running text.
+`limit_to_preview` prepares the analysis of a page that keeps only a preview (C-39). Type, quality,
+keywords, dates, prices and names are facts about a page and stay. Sentences are the page itself: a
+summary uses only those of the preview, and fields lose all running text.
 """
 
 from __future__ import annotations

@@ -1,14 +1,14 @@
-"""A page's text as all parts of the analysis need it, read once for all of them.
+"""Read a page's text once, in the form that all parts of the analysis need.
 
-Markdown becomes a row of passages: headings, paragraphs, items, rows of tables, code. The analysis
-reads passages and nothing else of the text, so a page that was crawled long ago is understood from
-its record alone. Marks of emphasis, images and the targets of links are taken out: a decision must
-not depend on how the markdown was asked for. Reading never raises, and stops at its limits of
+Markdown becomes a list of passages: headings, paragraphs, items, rows of tables, code. The analysis
+reads only these passages, so it can analyse a page that was crawled long ago from its record alone.
+Marks of emphasis, images and the targets of links are removed: a decision must not depend on the
+form of the markdown. Reading never raises, and stops at its limits of
 characters and passages.
 
-Terms are the words that carry the meaning, in English and Korean. Small words are left out, and
-Korean words lose the particles at their end, so that `거미가` and `거미를` are one term. No
-dictionary is used: a term is what stands on the page.
+Terms are the words with a meaning, in English and Korean. Small words are left out, and
+Korean words lose the particles at their end, so that `거미가` and `거미를` are one term. There
+is no dictionary: a term is a word of the page.
 """
 
 from __future__ import annotations

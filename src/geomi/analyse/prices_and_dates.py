@@ -1,11 +1,10 @@
-"""Prices and dates in a text, as they are written and as they are meant (ANA-17).
+"""Find prices and dates in a text, as written and as values (ANA-17).
 
-A price is an amount and its currency as ISO 4217 has it. A sign that several currencies share
-(`$`, `¥`, `kr`) names a currency only where everybody means the same one: `$` is read as US
-dollars unless the page says otherwise, `¥` and `kr` as unknown. Amounts are read in both ways of
-writing: `1,299.00` and `1.299,00`.
+A price is an amount and its ISO 4217 currency. Several currencies share the signs `$`, `¥` and
+`kr`: `$` means US dollars unless the page says otherwise, `¥` and `kr` mean an unknown currency.
+Amounts may be written in both ways: `1,299.00` and `1.299,00`.
 
-A date is read in English and Korean and given as ISO 8601. One that may be two (`03/04/2024`) is
+Dates are read in English and Korean and returned as ISO 8601. An ambiguous date (`03/04/2024`) is
 left out.
 """
 

@@ -1,9 +1,8 @@
-"""How good a page is: depth, readability, relevance from 0 to 10, and seven flags (ANA-08…ANA-10).
+"""Score a page: depth, readability, relevance from 0 to 10, and seven flags (ANA-08…ANA-10).
 
-Counted, not judged: how much a page says for its type, how its sentences and paragraphs are built,
-whether its text is about what its title promises. What only a reader of the whole web could know is
-None: whether a text was made by a machine, and whether it is original, unless a copy is known. The
-same page always gets the same numbers.
+The scores count: how much a page says for its type, how its sentences and paragraphs are built, and
+whether its text is about its title. Two things stay None: whether a machine wrote the text, and
+whether it is original, unless geomi knows a copy. The same page always gets the same numbers.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
-"""Sensitive content by word lists, in English and Korean, precision first (SAF-03).
+"""Find sensitive content by word lists, in English and Korean, with few false alarms (SAF-03).
 
-One word proves nothing: a guide to wine names alcohol, a dictionary everything. A category is found
-where several of its different words stand in a text, often enough for its length. So reports that
-mention a crime once are left alone, and what is written around these lists is not found: this is a
-sieve, not a judge, and it knows two languages.
+One word proves nothing: a guide to wine mentions alcohol, and a dictionary has all words. A
+category counts if a text has several of its different words, often enough for its length. So a
+report that mentions a crime once does not count. Texts that avoid the words of the lists are not
+found.
 """
 
 from __future__ import annotations

@@ -1,10 +1,10 @@
-"""A page in short: its own sentences, its keywords, and what it names (ANA-19, ANA-20).
+"""Summarise a page: its own sentences, keywords, and entities (ANA-19, ANA-20).
 
-The short form is the lead, or the sentence near the beginning that shares most terms with the whole
-text; the long one takes the best sentences in their order. No sentence is made up or changed, but
-for its end where it is too long. Keywords are the terms that come often, title and headings before
-the rest. Entities are dates and prices of the text; people and organisations only where structured
-data names them: to find names in running text needs a model.
+The short summary is the lead, or the sentence near the beginning that shares most terms with the
+whole text. The long summary has the best sentences in their order. Sentences are never invented or
+changed; one that is too long loses its end. Keywords are frequent terms, those of title and
+headings first. Entities are dates and prices of the text, and people and organisations that
+structured data names: finding names in running text needs a model.
 """
 
 from __future__ import annotations

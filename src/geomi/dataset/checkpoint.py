@@ -1,7 +1,7 @@
 """Read and write a checkpoint (`.success`): a manifest of what was done, as JSON (C-92).
 
-A checkpoint that is empty, broken, or of another program or form counts as absent: the work it
-should answer for is done again.
+A checkpoint that is empty, broken, or of another program or form counts as absent: the seed engine
+does the work again.
 """
 
 from __future__ import annotations

@@ -1,12 +1,12 @@
-"""A contract as JSON (`domain_metadata.json`, SED-09…SED-13), and how lists of URLs become one.
+"""Read, write and merge contracts as JSON (`domain_metadata.json`, SED-09…SED-13).
 
 Rules kept:
 - Keys stand in the order of seed 002 §3.2, and what the catalogue adds comes after them; the same
   contract is always the same bytes.
-- URLs follow the number of their raw file and the index of their record (C-92); of those that are
-  alike the first is kept, and the first of all names the domain.
-- No body of a file is in it (C-55).
-- It speaks for its own domain: one that names a URL or a host of another is none.
+- URLs follow the number of their raw file and the index of their record (C-92). Of equal URLs the
+  first is kept, and the very first gives the `domain_id`.
+- A contract never has the body of a file (C-55).
+- A contract is about one domain: JSON with a URL or a host of another domain is not a contract.
 """
 
 from __future__ import annotations

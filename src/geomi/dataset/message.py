@@ -1,4 +1,4 @@
-"""Messages of the seed engine's queues as JSON (SED-21, SED-22, C-50), and how they are named.
+"""Read, write and name the messages of the seed engine's queues, as JSON (SED-21, SED-22, C-50).
 
 Two messages with the same name are one message. The name of a raw file's message is its key. The
 name of a domain's message holds the domain, the raw file and the file's checksum, so that a

@@ -1,10 +1,10 @@
-"""Where the files of a dataset are: keys out of partitions and domains, and back.
+"""Make the keys of a dataset's files from partitions and domains, and read them back.
 
 Rules kept:
 - A name that comes from outside is checked before it is part of a key: countries are two letters,
-  categories and dates have one form each, and a domain is sanitised (G-14). Nothing leads out of
-  its folder, whatever somebody writes.
-- A key that is not exactly what we would have written is none of ours (SED-19, C-77).
+  categories and dates have one form each, and a domain is sanitised (G-14). No
+  name leads out of its folder.
+- A key that geomi would have written differently is ignored (SED-19, C-77).
 """
 
 from __future__ import annotations

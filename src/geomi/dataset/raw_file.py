@@ -1,15 +1,16 @@
 """Read a raw file (SED-07): its records one by one, grouped by registrable domain.
 
 Rules kept:
-- A record that is wrong is rejected, with its line and the reason; the others are taken. A file
-  that is no JSON array, or has too many records, is a `SeedError`: where an array is broken, nobody
-  knows where the next record begins.
-- An element is decoded only where it is no larger than an element may be: 64 MB of `[[],[],…`
-  would be some gigabytes of lists. A larger one is passed over.
-- A URL is what the parser of all URLs makes of it, without user-info and fragment. A record that
-  repeats an earlier URL is a duplicate: counted, and not taken.
-- Names of domains are compared as the DNS has them: `München.DE.` is `xn--mnchen-3ya.de`.
-- A registrable domain has to be one (url.host): below it somebody answers for everything.
+- A wrong record is rejected, with its line and the reason; the others are taken. A file that is not
+  a JSON array, or has too many records, is a `SeedError`: in a broken array it is unknown where the
+  next record begins.
+- An element is decoded only if it is small enough: 64 MB of `[[],[],…` would become gigabytes of
+  lists. A larger element is skipped.
+- URLs are parsed like all URLs, without user-info and fragment. A record that repeats an earlier
+  URL is a duplicate: counted, and not taken.
+- Domain names are compared as in the DNS: `München.DE.` is `xn--mnchen-3ya.de`.
+- `registrable_domain` must be a registrable domain (url.host): one owner is responsible for all of
+  it.
 - `raw_metadata.json` (G-25) describes a partition. It decides nothing; a check of the dataset
   compares it with the files.
 """

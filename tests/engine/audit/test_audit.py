@@ -174,7 +174,7 @@ class TestGaps:
         hasty = replace(CONFIG, politeness=replace(CONFIG.politeness, delay_s=wanted_s))
         rows = [replace(row, floor_s=0.1) for row in (ROBOTS, ask(1.0), ask(9.0))]
         (breach,) = breaches(audited(tmp_path, rows, hasty))
-        assert f"ask for {wanted_s:.3f} s, 0.800 s were kept" in breach.detail
+        assert f"require {wanted_s:.3f} s, 0.800 s were kept" in breach.detail
 
     def test_crawl_delay_of_the_stored_copy(self, tmp_path: Path) -> None:
         async def work(log: Log) -> None:
@@ -182,7 +182,7 @@ class TestGaps:
             await log.write(ROBOTS, ask(2.2), ask(7.4, "/b"))
 
         (breach,) = breaches(found(tmp_path, work))
-        assert "ask for 5.000 s, 2.000 s were kept" in breach.detail
+        assert "require 5.000 s, 2.000 s were kept" in breach.detail
 
     def test_another_copy_says_nothing(self, tmp_path: Path) -> None:
         async def work(log: Log) -> None:
@@ -195,7 +195,7 @@ class TestGaps:
         config = CrawlConfig(politeness=Politeness(delay_s=0.5, min_delay_s=1.0, burst=2))
         rows = [replace(row, ip=FAR, floor_s=0.0) for row in (ROBOTS, ask(0.9), ask(9.0))]
         (breach,) = breaches(audited(tmp_path, rows, config))
-        assert "ask for 1.000 s, 0.700 s were kept" in breach.detail
+        assert "require 1.000 s, 0.700 s were kept" in breach.detail
 
     def test_the_job_before_is_owed_too(self, tmp_path: Path) -> None:
         """A patient job's rest is not cut short by a hasty one."""
@@ -208,7 +208,7 @@ class TestGaps:
             await log.write(ROBOTS, late, replace(late, started_s=START_S + 2, ended_s=START_S + 2))
 
         (breach,) = breaches(found(tmp_path, work))
-        assert "ask for 2.000 s, 0.800 s were kept" in breach.detail
+        assert "require 2.000 s, 0.800 s were kept" in breach.detail
 
     def test_a_job_that_is_gone_leaves_only_the_log(self, tmp_path: Path) -> None:
         rows = [replace(row, job="gone", floor_s=0.1) for row in CLEAN]
@@ -367,11 +367,11 @@ class TestRobots:
         [
             (replace(ask(9.0), robots_at_s=None), "no robots.txt was read before it"),
             (replace(ask(9.0), robots_at_s=START_S + 10), "was fetched after it"),
-            (ask(86_400 + 1000), "had run out"),
-            (ask(9.0, "/x", purpose=RequestPurpose.ROBOTS), "sent as one for robots.txt"),
+            (ask(86_400 + 1000), "had expired"),
+            (ask(9.0, "/x", purpose=RequestPurpose.ROBOTS), "logged as one for robots.txt"),
             (
                 ask(9.0, "/robots.txt?x", purpose=RequestPurpose.ROBOTS),
-                "sent as one for robots.txt",
+                "logged as one for robots.txt",
             ),
         ],
     )
@@ -399,7 +399,7 @@ class TestRobots:
             await log.write(ROBOTS, ask(500.0), ask(2000.0))
 
         (breach,) = breaches(found(tmp_path, work))
-        assert "had run out" in breach.detail
+        assert "had expired" in breach.detail
 
     def test_a_copy_that_nobody_fetched(self, tmp_path: Path) -> None:
         (breach,) = breaches(audited(tmp_path, [ask(9.0)]))
@@ -563,8 +563,8 @@ class TestDamage:
             ({"started_s": math.inf, "ended_s": math.inf}, "its times are not finite"),
             ({"robots_at_s": -math.inf}, "its times are not finite"),
             ({"floor_s": -1.0}, "below zero"),
-            ({"url": "nowhere"}, "its URL is none of `a.test:80`"),
-            ({"url": "http://b.test/"}, "its URL is none of `a.test:80`"),
+            ({"url": "nowhere"}, "its URL is not on `a.test:80`"),
+            ({"url": "http://b.test/"}, "its URL is not on `a.test:80`"),
         ],
     )
     def test_it_is_named_and_nothing_else_is_concluded(

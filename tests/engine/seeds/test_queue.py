@@ -459,7 +459,7 @@ def test_whoever_lost_its_loan_is_stopped_and_settles_nothing(tmp_path: Path) ->
         # Whoever comes next looks whether we have written anything when it was not ours.
         (again,) = await there.borrow()
         assert [(one.name, one.body) for one in again.messages] == [("1!1", b"1")]
-        assert "somebody else" in there.hand.ear.warnings[0]
+        assert "another worker" in there.hand.ear.warnings[0]
 
     on(tmp_path, work, silence_s=0.06)
 

@@ -529,8 +529,8 @@ def test_a_file_of_nothing_but_rejects_is_processed(tmp_path: Path) -> None:
     [
         (None, ErrorType.STORAGE, f"File not found: {FILE}"),
         (b"[", ErrorType.PARSE, f"{FILE}: line 1 column 2"),
-        (b"\xff", ErrorType.PARSE, "no UTF-8"),
-        (b"{}", ErrorType.VALIDATION, "no JSON array"),
+        (b"\xff", ErrorType.PARSE, "not UTF-8"),
+        (b"{}", ErrorType.VALIDATION, "not a JSON array"),
         (b"[0,0,0,0]", ErrorType.VALIDATION, "more than 3 records"),
         (b"[" + b" " * 1023 + b"]", ErrorType.VALIDATION, "has 1025 bytes; the limit is 1024"),
     ],

@@ -112,27 +112,27 @@ def test_what_waits_is_no_problem(root: Path) -> None:
 @pytest.mark.parametrize(
     ("spoil", "key", "what"),
     [
-        (lambda root: put(root, "notes.txt"), "notes.txt", "no part of a dataset"),
-        (lambda root: put(root, "raw/x.json"), "raw/x.json", "no part of a dataset"),
-        (lambda root: put(root, "prod/x"), "prod/x", "no part of a dataset"),
-        (lambda root: put(root, "rejects/x"), "rejects/x", "no part of a dataset"),
+        (lambda root: put(root, "notes.txt"), "notes.txt", "does not belong to a dataset"),
+        (lambda root: put(root, "raw/x.json"), "raw/x.json", "does not belong to a dataset"),
+        (lambda root: put(root, "prod/x"), "prod/x", "does not belong to a dataset"),
+        (lambda root: put(root, "rejects/x"), "rejects/x", "does not belong to a dataset"),
         (
             lambda root: put(root, f"{METADATA_KEY}.success"),
             f"{METADATA_KEY}.success",
-            "no part of a dataset",
+            "does not belong to a dataset",
         ),
         (
             lambda root: put(root, rejects_path(raw_path(SG, 9))),
             rejects_path(raw_path(SG, 9)),
-            "speaks of",
+            "belongs to",
         ),
         (
             lambda root: write_metadata(root, file_count=3),
             METADATA_KEY,
-            "it tells of 3 files and 4 records of sg/news/2026-01-28; there are 2 and 4 of sg/",
+            "it counts 3 files and 4 records of sg/news/2026-01-28; there are 2 and 4 of sg/",
         ),
         (lambda root: write_metadata(root, country="my"), METADATA_KEY, "my/news"),
-        (lambda root: write_metadata(root, date=1), METADATA_KEY, "date is no text"),
+        (lambda root: write_metadata(root, date=1), METADATA_KEY, "date is not text"),
         (lambda root: put(root, success_path(FIRST)), success_path(FIRST), "is not a checkpoint"),
         (
             lambda root: put(root, success_path(raw_path(SG, 3))),
@@ -195,7 +195,7 @@ def test_a_raw_file_that_is_gone(root: Path) -> None:
     (root / SECOND).unlink()
     found = dict(problems(root))
     assert found[success_path(SECOND)] == "its raw file is missing"
-    assert found[MOM] == f"it is made of `{SECOND}`, which is not there"
+    assert found[MOM] == f"it was made from `{SECOND}`, which is missing"
 
 
 def test_a_raw_file_that_cannot_be_read(root: Path) -> None:
@@ -255,4 +255,7 @@ def test_more_problems_than_are_told(tmp_path: Path) -> None:
 def test_a_raw_file_of_another_name_is_told_the_right_one(tmp_path: Path) -> None:
     put(tmp_path, "raw/country=SG/category=news/date=2026-01-28/raw_1.json")
     (problem,) = checked(tmp_path).problems
-    assert "raw files are raw/country=CC/category=NAME/date=YYYY-MM-DD/raw_0001" in problem.remedy
+    assert (
+        "raw files are named raw/country=CC/category=NAME/date=YYYY-MM-DD/raw_0001"
+        in problem.remedy
+    )

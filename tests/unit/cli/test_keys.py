@@ -73,8 +73,8 @@ def test_a_key_is_replaced_and_revoked(command: Command) -> None:
 @pytest.mark.parametrize(
     ("arguments", "told"),
     [
-        (("revoke", "0" * 12), "no key is called"),
-        (("rotate", "../keys"), "no key is called"),
+        (("revoke", "0" * 12), "there is no key"),
+        (("rotate", "../keys"), "there is no key"),
         (("create", "--tenant", "local"), "tenant of the command line"),
         (("create", "--tenant", "No Name"), "cannot be a tenant's name"),
         (("create", "--label", "x" * 101), "more than 100 characters"),

@@ -1,12 +1,12 @@
-"""The fields of a page by its type: product, questions, policy, article (ANA-14…ANA-17).
+"""Read the fields of a page by its type: product, questions, policy, article (ANA-14…ANA-17).
 
-Fields are read for products, FAQs and policies, and for articles where the job asks for them
-(C-64). Structured data is believed where the page carries it. Everything else comes from headings
-and the text below them, word for word.
+Products, FAQs and policies have fields, and articles have them if the job asks for them (C-64).
+Structured data comes first if the page has it. Everything else comes from headings and the text
+below them, word for word.
 
-Of a product (ANA-16) only facts on the page are taken (ANA-17): a missing field is None, and a
-price without a known currency has none. A price is read from the text only where the text has
-exactly one, before anything else is offered.
+A product (ANA-16) has only facts that are on the page (ANA-17): a missing field is None, and so is
+an unknown currency. A price comes from the text only if the text has exactly one before other
+offers begin.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
-"""The fields of a job's own schema: from structured data where a page has it, else from a model.
+"""Fill a job's own schema for a page: from structured data if the page has it, or by a model.
 
-A value that the page's JSON-LD or microdata gives under the same name is believed. A model fills
-the rest, and unknown fields are null. Every answer is checked against the schema again, whatever a
-server promises. Texts that do not stand on the page are listed but kept, because a schema may ask
-for words of the model's own.
+A value that the page's JSON-LD or microdata has under the same name comes first. A model fills the
+rest, and unknown fields are null. Every answer is checked against the schema again, whatever a
+server promises. Texts that are not on the page are listed but kept, because a schema may ask for
+words of the model's own.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
-"""A job's own schema: which further fields its pages are asked for, as JSON Schema (FUT-14, C-64).
+"""Check a job's own schema: the fields that it wants of its pages, as JSON Schema (FUT-14, C-64).
 
-Of draft 2020-12 the part is allowed that describes data: types, properties, items, values, and how
-many or how long. References are refused, to a file, the network or the schema itself. Patterns are
-refused, because one could run for ever. Every word that is not understood is refused with its
-place, never ignored.
+The check allows the part of draft 2020-12 that describes data: types, properties, items, values,
+numbers and lengths. It refuses references, to a file, the network or the schema itself. It refuses
+patterns, because one could run for ever. It never ignores an unknown keyword, but refuses it and
+names its place.
 """
 
 from __future__ import annotations

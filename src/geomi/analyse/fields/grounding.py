@@ -1,15 +1,13 @@
-"""Remove from fields everything that their page does not say: a model may have made it up
-(ANA-17).
+"""Remove from fields everything that is not on their page: a model may have invented it (ANA-17).
 
-- A text counts where the page shows its words in their order, whatever case, white space and
-  markdown lie between. Of a pair, both must count: a question and its answer, a name and its value.
-- An amount counts where the page has that number. A currency counts where the page writes it there
-  or names it somewhere; one that the page contradicts becomes the page's own.
-- A date counts where the page has it in some form, a picture where the page shows it. A product is
-  in stock, or not, where the page says so and not the opposite.
+- A text counts if the page has its words in their order; case, white space and markdown do not
+  matter. In a pair both parts must count: a question and its answer, a name and its value.
+- An amount counts if the page has that number. A currency counts if the page has it beside the
+  number or elsewhere. If the page has another currency, the page's own replaces it.
+- A date counts if the page has it in some form, a picture if the page shows it. A product is in
+  stock, or not, if the page says so and not the opposite.
 
-The more is removed, the lower the confidence in the rest. Where nothing is left, there are no
-fields.
+Each removal lowers the confidence in the rest. If nothing is left, the page has no fields.
 """
 
 from __future__ import annotations

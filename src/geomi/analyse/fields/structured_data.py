@@ -1,8 +1,8 @@
-"""What a page's structured data says, in whichever format it was written.
+"""Read a page's structured data, in whichever format it was written.
 
 JSON-LD objects that were kept whole (`Article.things`) come first. A page without them may have
-the same in flat pairs, from microdata or OpenGraph. The values were written by strangers: markup
-in them is removed, and a value of the wrong type is None.
+the same data in flat pairs, from microdata or OpenGraph. Strangers wrote the values: markup in them
+is removed, and a value of the wrong type is None.
 """
 
 from __future__ import annotations
