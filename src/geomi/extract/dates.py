@@ -1,7 +1,7 @@
-"""Dates as pages write them, in the one form that sorts: ISO 8601.
+"""Turn dates as pages write them into ISO 8601.
 
-What a page does not say is not made up: a day without a time stays a day, a time without a zone has
-none, a year alone is a year. What cannot be read for certain (`03/04/2024`) is nothing.
+Nothing is invented: a day without a time stays a day, a time without a zone has no zone, a year
+alone is a year. An ambiguous date (`03/04/2024`) gives nothing.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
 """Read a body that is not HTML, as the same `Article` that a page becomes.
 
-A PDF and a description of an API have readers of their own. Text and markdown files are read here,
-because they are their own markdown and are taken as they are. Front matter is kept out of the
-text; its title, description, author and date are believed, and the source that it names is kept.
-Links of a markdown file are read, so that a crawl goes on from it; links in code are not.
+A PDF and a description of an API have readers of their own. Text and markdown files are read here:
+their text is the markdown. Front matter is removed from the text; its title, description, author,
+date and source become metadata. Links of a markdown file are read, so that a crawl can follow them;
+links in code are not.
 `Article.unreadable` says why a body could not be read.
 """
 

@@ -1,18 +1,16 @@
-"""The one door to the HTML parser: bytes in, a WHATWG tree out.
+"""Parse HTML: bytes come in, a WHATWG tree goes out. Only this module uses the parser.
 
-No other module imports the parser, so that it can be pinned, replaced and compared in one place.
-It never raises: an unknown charset falls back to `<meta>` and sniffing, a selector that cannot be
-read matches nothing, and input beyond `MAX_HTML_BYTES` is cut off. Two things that cost more than
-their size are kept out: tags beyond `MAX_ROOTS` that open the page again, and a `<base>` beyond
-`MAX_BASE_CHARS`.
+So the parser can be pinned, replaced and compared in one place. This module never raises. An
+unknown charset falls back to `<meta>` and sniffing, an invalid selector matches nothing, and input
+beyond `MAX_HTML_BYTES` is cut off. Two things whose cost exceeds their size are removed: tags
+beyond `MAX_ROOTS` that open the page again, and a `<base>` beyond `MAX_BASE_CHARS`.
 
 The charset of a body is decided in this order (G-11): byte order mark, header, `<meta>`, sniffing,
-UTF-8. What the bytes themselves prove outranks every label, because mislabelled pages are common:
-multi-byte UTF-8 looks like nothing else by accident, and neither does UTF-16 with its NULs. Any
-other label is believed until the bytes disprove it. A body that is mostly broken when read by a
-label is not in that charset. Nor is a body that is called Western, as servers do by default, whose
-letters beyond ASCII stand side by side: `café` has one of them between others, Hangul in two bytes
-and Cyrillic have nothing else.
+UTF-8. Proof in the bytes overrules every label, because wrong labels are common: hardly any other
+charset looks like multi-byte UTF-8, or like UTF-16 with its NULs. Any other label holds until the
+bytes disprove it. A label is wrong if most of the body is broken under it. A Western label, which
+is the default of many servers, is wrong if the letters beyond ASCII are side by side: `café` has
+one among other letters, but Hangul in two bytes and Cyrillic have nothing else.
 """
 
 from __future__ import annotations

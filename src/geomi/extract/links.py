@@ -1,11 +1,11 @@
-"""The links of a page, as its reader sees them (LNK-03, LNK-08).
+"""Read the links of a page, as its reader sees them (LNK-03, LNK-08).
 
-Hrefs are deduplicated as plain strings before any object is made, because building objects for
-repeated navigation links is what makes crawlers slow. They are resolved against the final URL or
-the page's `<base href>` (C-18). Links into the same page (`#part`) are left out (LNK-04). Where a
-browser goes by itself is linked too: frames, which old manuals are made of, `<meta>` that sends the
-reader on, and the next page of a series. An `<iframe>` counts only on the page's own host: others
-are videos, maps and advertisements.
+Duplicate hrefs are removed as plain strings, before any object is made: objects for repeated
+navigation links make crawlers slow. Hrefs are resolved against the final URL or the page's
+`<base href>` (C-18). Links into the same page (`#part`) are left out (LNK-04). Targets that a
+browser loads by itself count too: the frames of old manuals, redirects in `<meta>`, and the next
+page of a series. An `<iframe>` counts only on the page's own host: others are videos, maps and
+advertisements.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
-"""Which reader a body needs, by its media type, and by its name where the type says little.
+"""Choose the reader of a body by its media type, or by its name if the type says little.
 
-Servers send markdown and API descriptions as `text/plain` more often than not, so there the ending
-of the URL decides, and what the text begins with. JSON and YAML are read only as descriptions of an
-API (CTY-03).
+Most servers send markdown and API descriptions as `text/plain`. For this type the ending of the
+URL and the beginning of the text decide. JSON and YAML are read only as descriptions of an API
+(CTY-03).
 """
 
 from __future__ import annotations

@@ -1,14 +1,14 @@
-"""What a page says about itself: title, description, canonical, author, dates, robots (META-01).
+"""Read a page's metadata: title, description, canonical, author, dates, robots (META-01).
 
-Each fact has a list of sources in the order they are trusted; the first that says something wins.
+Each fact has a list of sources in the order of trust; the first one with a value wins.
 Dates are brought to ISO 8601; a date that cannot be read is left out. Other versions of the page
 (in other languages, as a feed) are read from its `link` elements. The page's own robots directives
 are kept as words (ROB-33, C-42); what they mean is decided elsewhere.
 
-The copyright notice (LEG-13) stands in the frame of a page, which is taken out of its content. So
-it is read here: from the meta tags that name one, then from the last `footer`, then from the last
-short elements. A sign is looked for as a plain string, and expressions see its surroundings alone:
-over whole footers they took a twentieth of the time of an extraction.
+The copyright notice (LEG-13) is in the frame of a page, which is removed from its content. So it is
+read here: from the meta tags, then from the last `footer`, then from the last short elements. The
+sign is searched as a plain string, and regular expressions read only the text around it: over whole
+footers they took a twentieth of the time of an extraction.
 """
 
 from __future__ import annotations

@@ -1,12 +1,11 @@
-"""A description of an API (OpenAPI 3, Swagger 2) as readable markdown (CTY-03).
+"""Write a description of an API (OpenAPI 3, Swagger 2) as readable markdown (CTY-03).
 
 Each operation becomes one section: method and path, summary, description, parameters, request
-body, responses. A schema is written as its fields, one a line, down to `MAX_DEPTH`. A reference is
-looked up in the same document and nowhere else; one that leads to itself ends where it is met
-again.
+body, responses. A schema is written as its fields, one a line, down to `MAX_DEPTH`. References are
+resolved in the same document and nowhere else; a circular reference ends where it repeats.
 
-JSON is always read. YAML needs the extra `geomi[yaml]`, because a reader for less than all of YAML
-would read some descriptions wrongly. Any other JSON or YAML is refused with a reason.
+JSON needs no extra. YAML needs the extra `geomi[yaml]`, because a reader for a part of YAML would
+read some descriptions wrongly. Any other JSON or YAML is refused with a reason.
 """
 
 from __future__ import annotations

@@ -1,15 +1,13 @@
-"""The way in: one page's bytes become one `Article`.
+"""The entry point: the bytes of one page become one `Article`.
 
-The format of a body decides which reader gets it: HTML, text, markdown, a description of an API, a
-PDF. Of an HTML page, links and metadata are read from the whole tree. Then the main content is
-found, everything else is taken out of the tree (EXT-05), and text and markdown are written from
-what is left. A page without text comes back with empty text (EXT-06); the caller decides what that
-means.
+The format of a body decides about its reader: HTML, text, markdown, a description of an API, or
+PDF. Links and metadata of an HTML page come from the whole tree. Then the main content is found,
+everything else is removed from the tree (EXT-05), and the rest is written as text and markdown. A
+page without text gives an article with empty text (EXT-06); the caller decides what that means.
 
-A page that shows little text is looked at again: `browser_reason` says why a browser would show
-more. It uses cheap facts only: how little text there is, and what stands beside it. A page with
-enough text is finished, whatever scripts it loads. The engine decides whether a browser is worth
-its price.
+For a page with little text `browser_reason` says why a browser would show more. It uses only cheap
+facts: how little text there is, and which elements are beside it. A page with enough text needs no
+browser, whatever scripts it loads. The engine decides whether a browser is worth its price.
 """
 
 from __future__ import annotations

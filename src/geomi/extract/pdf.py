@@ -1,9 +1,9 @@
-"""The text of a PDF with its headings, through the extra `geomi[pdf]` (FUT-09, CTY-04).
+"""Read the text of a PDF with its headings, with the extra `geomi[pdf]` (FUT-09, CTY-04).
 
-A PDF knows no headings, only letters of some size: a line that is clearly larger than most of the
-text, and short, is one. Pages and characters are bounded; time and memory are bounded by where it
-is read, always in the process that can be killed, because the reader is a large program that is
-fed by a stranger. An encrypted one is not read.
+A PDF has no headings, only letters of some size: a short line that is clearly larger than most of
+the text is a heading. Pages and characters are bounded. A PDF is always read in the process that
+can be killed, which bounds time and memory: the reader is a large program, and its input comes
+from strangers. An encrypted PDF is not read.
 """
 
 from __future__ import annotations

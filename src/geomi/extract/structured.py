@@ -1,12 +1,12 @@
-"""Structured data of a page, flat: JSON-LD and microdata as types and pairs (META-01).
+"""Read the structured data of a page, JSON-LD and microdata, as types and flat pairs (META-01).
 
 An object becomes pairs named after its type and the path to the value: `ld:Product.offers.price`.
-Of several objects in a list the first is taken, of several values all. Long texts are left out,
-because the page has them. Everything is bounded, and broken JSON-LD says nothing.
+From a list of objects the first is taken, from a list of values all. Long texts are left out,
+because the page has them. Everything is bounded, and broken JSON-LD is ignored.
 
 Products and questions of the JSON-LD are also kept whole, as JSON (ANA-14): their properties and
-questions are lists, of which pairs would keep the first object only. What is too deep, too long or
-too many in them is cut. A page cannot make its record larger than `MAX_THINGS` ×
+questions are lists, of which flat pairs would keep only the first object. Parts that are too deep,
+too long or too many are cut. A page cannot make its record larger than `MAX_THINGS` ×
 `MAX_THING_CHARS`.
 """
 

@@ -1,10 +1,10 @@
-"""A page as a row of blocks: what a reader sees as paragraphs, cells, items and headings.
+"""Split a page into blocks: what a reader sees as paragraphs, cells, items and headings.
 
-One walk over the tree gives the blocks in reading order, and the places (elements that are not
-inline) that hold them. A block is a run of text inside one place with no other place between. The
-walk is depth-first, so the content of any place is one slice of the row. Every sum over a place is
-the difference of two running sums. Places without text are not met, and behind `MAX_BLOCKS`
-blocks nothing is read.
+One walk over the tree gives the blocks in reading order, and their places: the elements around them
+that are not inline. A block is a run of text inside one place with no other place between. The walk
+is depth-first, so the content of a place is one slice of the blocks, and every sum over a place is
+the difference of two running sums. The walk skips places without text and ends after `MAX_BLOCKS`
+blocks.
 
 The names of a place are its class, id and role. They are split at capitals, digits and signs, so
 that `postBody`, `post-body` and `post_body` give the same words. The weight of each word was

@@ -1,9 +1,9 @@
-"""What kind of page this is, by its layout: an article, a forum, a product, … (`KINDS`).
+"""Find the page kind from the layout: an article, a forum, a product, … (`KINDS`).
 
 A linear model over cheap facts of the blocks (how much text, how many links, which elements), the
 words by which its elements are named, and the types it claims for itself (OpenGraph, schema.org).
-The URL has no say, and neither has any word that a reader sees. `tools/train_kind.py` learned the
-weights in `kind.json`, where it also wrote how well they do on pages of hosts they never saw.
+The model does not use the URL or any word that a reader sees. `tools/train_kind.py` learned the
+weights in `kind.json`, and wrote their scores on pages of unseen hosts beside them.
 """
 
 from __future__ import annotations

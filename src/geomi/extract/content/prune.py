@@ -1,10 +1,10 @@
-"""What is never part of a page's main content (CLN-01…CLN-08).
+"""Remove what is never part of a page's main content (CLN-01…CLN-08).
 
-The lists are those of the seed with three repairs where the literal rule harms. A `header` inside
-the content stays, because an article's own title stands in it. Whatever holds most of the page's
-text stays, because some sites deliver the page itself inside `noscript`, `aside` or a hidden
-block. And class names are judged word by word, so that `site-footer` goes like `footer` while
-`content-with-sidebar-left` does not go with `sidebar`.
+The lists are those of the seed, with three repairs for rules that do harm. A `header` inside the
+content stays, because it has an article's own title. An element with most of the page's text stays,
+because some sites deliver the page itself inside `noscript`, `aside` or a hidden block. Class names
+are judged word by word: `site-footer` is removed like `footer`, but `content-with-sidebar-left` is
+not removed like `sidebar`.
 """
 
 from __future__ import annotations

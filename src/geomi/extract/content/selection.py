@@ -1,10 +1,10 @@
-"""Which blocks of a page stay, and the tree without the others.
+"""Select the blocks of a page that stay, and remove the others from the tree.
 
-Of all selections the one with the best expected word F1 is taken, given how likely each block is:
-the likeliest blocks, down to the point where the next costs more than it brings. So the bar moves
-with the page: low where nothing is certain (a page of offers), high where prose is. Then the
-selection is completed. A list or table that mostly stays, stays whole. Text that stays keeps the
-headings above it and the code and tables in it. Small holes are filled.
+The selection has the best expected word F1, given the probability of each block: the most probable
+blocks, down to the point where the next costs more than it brings. So the threshold differs by
+page: it is low where nothing is certain (a page of offers), and high for prose. Then the selection
+is completed. A list or table that mostly stays, stays whole. Text that stays keeps the headings
+above it and the code and tables in it. Small gaps are filled.
 """
 
 from __future__ import annotations

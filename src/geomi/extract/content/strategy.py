@@ -1,4 +1,4 @@
-"""Which strategy finds the main content of a page.
+"""Choose the strategy that finds the main content of a page.
 
 The job's own selector comes first (EXT-01). A semantic element that holds the text and hardly any
 layout is taken as it is (EXT-02). On any other page every block is weighed and the likely ones are

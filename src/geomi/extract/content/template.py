@@ -1,15 +1,15 @@
-"""What the pages of one site repeat (boilerplate), so that it can be left out of each.
+"""Find what the pages of one site repeat (boilerplate), and leave it out of each page.
 
-A page's content is cut into sections: the parts of its tree that hold no large share of it.
-Sections that come again, word for word, on most of the first pages of a site are its template.
-They are left out from then on. The template is learned anew now and then, because sites change.
+A page's content is cut into sections: the parts of its tree without a large share of it. Sections
+that most of the first pages of a site repeat, word for word, are its template. From then on they
+are left out. The template is learned again now and then, because sites change.
 
 Rules kept:
-- A section with code, a table or the page's title is content, however often it comes. So is a note
+- A section with code, a table or the page's title is content, however often it occurs. So is a note
   or a warning.
-- The larger part of a page is never left out: a site whose pages resemble each other that much has
-  no template that could be told from them.
-- A page that has no new section teaches nothing: it is a copy, or an error page.
+- The larger part of a page is never left out: if the pages of a site are that similar, their
+  template cannot be separated from them.
+- A page without a new section does not count: it is a copy or an error page.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""How likely each block of a page belongs to its main content.
+"""Compute how likely each block of a page belongs to its main content.
 
 Each block is described by numbers (`FEATURES`): its text, its places, its neighbours, the likely
 kind of the page. No number depends on a language, a host or a URL. A row is worked out for all

@@ -1,9 +1,9 @@
-"""Code blocks made fit for a fence: one `pre` with one `code` in it that names its language.
+"""Prepare code blocks for a fence: one `pre` with one `code` in it that names its language.
 
 Highlighters write the language in many places: a class with a prefix (`language-`, `lang-`,
-`highlight-`, `brush:`), an attribute, the bare name beside `hljs`, `sourceCode` or `highlight`, on
-the block itself or on what is around it. Line numbers are text to a parser: gutters go with what is
-never content (`prune`), and a `pre` around a table of code gives way to the `pre` in it.
+`highlight-`, `brush:`), an attribute, or the bare name beside `hljs`, `sourceCode` or `highlight`,
+on the block itself or on an element around it. Line numbers are text to a parser, so `prune`
+removes them, and a `pre` around a table of code is replaced by the `pre` in it.
 """
 
 from __future__ import annotations

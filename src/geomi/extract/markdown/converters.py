@@ -1,12 +1,12 @@
-"""How elements are written where a job or a caller departs from standard markdown.
+"""Write elements in the form of a job, or by the caller's own rules, instead of standard markdown.
 
 A job chooses one of three forms: `semantic` adds elements for which markdown has no sign,
 `compact` leaves out emphasis, rules and images, `standard` changes nothing.
 
-A caller of the library may bring rules of its own (MD-12). Each element that has a rule is put
-into a wrapper whose converter is the rule. So the rule receives the markdown that would have been
-written, and returns it unchanged where it has nothing to say. A rule that fails leaves its element
-as it would have been; the first failure is reported.
+A caller of the library may have rules of its own (MD-12). Each element with a rule is put into a
+wrapper whose converter is the rule. So the rule receives the markdown that geomi would write, and
+may return it unchanged. If a rule fails, geomi writes the element by its own rule and reports the
+first failure.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
-"""Formulas, kept as the TeX they were written in: `$…$` in a line, `$$…$$` on lines of their own.
+"""Write formulas as TeX: `$…$` in a line, `$$…$$` on lines of their own.
 
-A page shows a formula several times over: as MathML, as letters put in place by a style sheet, as
-an image; the TeX stands beside them, in an annotation, in a script or in the page's own text. What
-is found becomes one element `FORMULA`, before anything is pruned, because scripts and what is
-hidden would go. MathML without its TeX is left as it is: its letters are still the text.
+A page has a formula in several forms: as MathML, as letters that a style sheet places, as an
+image. The TeX is in an annotation, in a script or in the page's own text. A found formula becomes
+one element `FORMULA` before pruning, which removes scripts and hidden elements. MathML without TeX
+stays as it is: its letters are still the text.
 """
 
 from __future__ import annotations

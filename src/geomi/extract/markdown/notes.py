@@ -1,13 +1,13 @@
-"""Notes beside the text, and footnotes.
+"""Write notes, tips and warnings as quotations, and footnotes in markdown's form.
 
-A note, tip or warning of documentation becomes a quotation that begins with its label in bold. It
-is known by its class, as the generators write it (Sphinx, MkDocs, Docusaurus, VuePress,
-Asciidoctor, Starlight, MDN, GitHub). A note that holds code, a table or a heading is not quoted: a
-copy out of a quotation is not what the page showed, and the label in bold says the same.
+A note, tip or warning of documentation becomes a quotation that begins with its label in bold. Its
+class identifies it, as the generators write it (Sphinx, MkDocs, Docusaurus, VuePress, Asciidoctor,
+Starlight, MDN, GitHub). A note with code, a table or a heading is not quoted: code copied out of a
+quotation differs from the page, and the bold label is enough.
 
-A footnote is written `[^1]` where the text refers to it and `[^1]: …` where it stands. A reference
-is a short link into the page, raised or marked as one, to an element that is there and is no
-heading. Both ends must be found, or nothing is changed. Arrows that lead back are removed.
+A footnote is written `[^1]` where the text refers to it and `[^1]: …` at its own place. A
+reference is a short link into the page, raised or marked as one, to an existing element that is
+not a heading. Both ends must be found, or nothing changes. Arrows that lead back are removed.
 """
 
 from __future__ import annotations

@@ -1,10 +1,10 @@
-"""Tables made fit for markdown, which knows only a grid of single lines (MD-03).
+"""Prepare tables for markdown, which has only grids of single lines (MD-03).
 
-A table that lays out a page (other tables or headings in it, or nothing but code) becomes plain
-blocks. Any other becomes a grid: a cell that spans gets empty cells beside or below it, short rows
-are filled up. A grid that would grow beyond `MAX_CELLS`, or be little but holes, becomes blocks
-too; that is seen before its cells are made, because an empty cell costs 250 bytes of memory and one
-of `colspan=100` only 16 of the page.
+A table that lays out a page (with other tables or headings in it, or with nothing but code) becomes
+plain blocks. Any other table becomes a grid: a cell that spans others gets empty cells beside or
+below it, and short rows are filled up. A grid that would exceed `MAX_CELLS`, or be mostly empty,
+becomes blocks too. This is checked before the cells are made: an empty cell costs 250 bytes of
+memory, and `colspan=100` only 16 bytes of the page.
 """
 
 from __future__ import annotations
