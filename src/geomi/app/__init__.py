@@ -1,4 +1,4 @@
-"""The composition root: settings come in, an open data directory and its use cases go out.
+"""Wire geomi together: settings come in, an open data directory and its use cases go out.
 
 This package itself is the wiring. `directory` opens a data directory with its archive, network,
 clock and heartbeat; `store` opens the database, `index` the search index with the language models

@@ -2,8 +2,8 @@
 delete from it.
 
 The index is a SQLite file in the directory, or the Lance table that the setting `index` names. A
-search first indexes what was collected since, and waits a while for another process that does the
-same. What cannot be indexed in that time is left out, and the result says so.
+search first indexes new pages, and waits a while for another process that does the same. If some
+pages cannot be indexed in that time, the result says so.
 """
 
 from __future__ import annotations

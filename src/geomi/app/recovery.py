@@ -1,9 +1,9 @@
-"""Recover from dead workers: end their leases, save what they collected, fetch again what is lost.
+"""Recover from dead workers: end their leases, keep their pages, fetch lost pages again.
 
-The lock of a worker in this data directory tells at once whether it lives. A worker elsewhere is
-dead when its heartbeat has been silent for long enough. Nobody can reach its disk: what it had not
-sent to the bucket is lost and fetched again. Should it come back, its lease tokens are out of
-date, and the store refuses what it sends.
+The lock of a worker in this data directory shows at once whether it lives. A worker elsewhere
+counts as dead if it sent no heartbeat for long enough. Nobody can reach its disk, so pages that it
+had not uploaded are lost, and geomi fetches them again. If it comes back, its lease tokens are out
+of date, and the store refuses its writes.
 """
 
 from __future__ import annotations

@@ -1,12 +1,13 @@
 """Open the store of a data directory, and keep the clock that all its processes share.
 
 The store is a SQLite file in the directory, or the database that the setting `db` names.
-PostgreSQL is an extra: nothing of it is imported before a URL asks for it.
+PostgreSQL is an extra: its code is imported only if the setting names such a database.
 
-A SQLite file goes by the time of its machine. With a database all processes go by the server's
-time: they compare with it at every heartbeat, and undo together what somebody did to that clock. A
-process that starts while the server's clock is ahead would take every lease for expired. So, where
-workers seem dead, it first listens whether one of them still beats (`ServerTime.agree`).
+With a SQLite file the processes use the time of their machine. With a database all processes use
+the server's time: they compare clocks at every heartbeat, and correct a jump of the server's clock
+together. A process that starts while the server's clock is ahead would take every lease for
+expired. So if workers seem dead, it first waits for a heartbeat of one of them
+(`ServerTime.agree`).
 """
 
 from __future__ import annotations

@@ -1,5 +1,4 @@
-"""Named values: small values of one tenant or of the system, some with a time when they are due.
-"""
+"""Named values: small values of one tenant or of the system, some with a time when they are due."""
 
 from __future__ import annotations
 

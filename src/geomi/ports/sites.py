@@ -1,5 +1,4 @@
-"""The parts of the store about sites: blocked URLs, site decisions, providers and ranks.
-"""
+"""The parts of the store about sites: blocked URLs, site decisions, providers and ranks."""
 
 from __future__ import annotations
 

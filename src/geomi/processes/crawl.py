@@ -1,9 +1,9 @@
-"""The processes that crawl: for every job of a store, or for the one job of an order.
+"""Crawl in a worker process: all jobs of a store, or the one job of an order.
 
-`serve_jobs` joins a store and works on its jobs, whoever started them and wherever: `geomi
-worker`, the service and a fleet run it. `live` is a worker of one crawl, which `geomi crawl` forks
-or starts as `python -m geomi.processes.crawl DESCRIPTOR`. Its order comes through that pipe; its
-events and its last word go back the same way (`adapters/machine/processes.py` is the other end).
+`serve_jobs` joins a store and works on all its jobs: `geomi worker`, the service and a fleet run
+it. `live` is a worker of one crawl, which `geomi crawl` forks or starts as `python -m
+geomi.processes.crawl DESCRIPTOR`. Its order comes through that pipe; its events and its result go
+back the same way (`adapters/machine/processes.py` is the other end).
 """
 
 from __future__ import annotations

@@ -1,11 +1,11 @@
-"""A fleet: the workers of a store as actors of a Ray cluster, as many as the work is worth.
+"""Run the workers of a store as actors of a Ray cluster, as many as the work needs.
 
-In comes a plan: which store and archive, how many workers at least and at most. Each actor runs
-what `geomi worker` runs. Ray restarts an actor whose process or node died. One more actor, the
-keeper, looks every few seconds how many URLs wait, starts workers at once and drains them only
-when there were too many for a while. The keeper remembers nothing that the cluster and the store
-do not know, so Ray may restart it anywhere. A fleet decides nothing about a crawl: workers and
-store do. `up`, `status` and `down` are what a person does with it.
+In comes a plan: the store, the archive, and the fewest and the most workers. Each actor runs what
+`geomi worker` runs. Ray restarts an actor whose process or node died. One more actor, the keeper,
+counts the waiting URLs every few seconds. It starts workers at once, and drains them only if there
+were too many for a while. The keeper stores nothing that the cluster and the store do not have, so
+Ray may restart it anywhere. A fleet decides nothing about a crawl: workers and store do. A person
+uses `up`, `status` and `down`.
 """
 
 from __future__ import annotations

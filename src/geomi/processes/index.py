@@ -1,9 +1,9 @@
-"""Index the pages of a crawl while it runs, in a process of its own; both ends of its pipe.
+"""Index the pages of a crawl while it runs, in a process of its own; this module has both ends.
 
 The crawl never waits for this process and never fails with it. If the process cannot be started,
-or dies, geomi warns, and the next search indexes what is left. When the crawl is over, a second
-message tells the process so; it indexes the rest, and the crawl's process waits for it. It ends
-after its present batch on SIGTERM, or when its starter is gone.
+or dies, geomi warns, and the next search indexes what is left. When the crawl is over, the process
+gets a second message and indexes the rest, and the crawl's process waits for it. On SIGTERM, or
+when its starter has ended, it ends after its present batch.
 """
 
 from __future__ import annotations

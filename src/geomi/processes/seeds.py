@@ -1,8 +1,7 @@
-"""Work on a dataset in processes beside another: `geomi seeds run --workers N` starts them.
+"""Work on a dataset in a seed worker process: `geomi seeds run --workers N` starts several.
 
-A process takes its order through the pipe whose descriptor it is given; its events and its last
-word go back the same way. It ends when the queues are empty, when it is told to leave, and when
-its starter is gone.
+The process reads its order from a pipe; its events and its result go back the same way. It ends
+when the queues are empty, on a signal, and when its starter has ended.
 """
 
 from __future__ import annotations

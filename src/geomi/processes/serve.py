@@ -1,9 +1,8 @@
-"""The processes behind a service: some crawl for every tenant, one enriches, one prepares domains.
+"""Run the service workers: some crawl for every tenant, one enriches, one prepares domains.
 
-The server never crawls, so that it answers while they work. `ServiceProcesses` keeps each place
-filled and replaces a process that died, after a rest that grows. Their events reach the server
-through their pipes; its metrics count them. A process ends when it is told to, and when its
-starter is gone.
+The server never crawls, so that it answers while they work. `ServiceProcesses` replaces a process
+that died, after a pause that grows. The events of the processes reach the server through their
+pipes; its metrics count them. A process ends on a signal, and when its starter has ended.
 """
 
 from __future__ import annotations

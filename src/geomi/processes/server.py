@@ -1,7 +1,7 @@
-"""Run a served geomi: HTTP, the processes that crawl and enrich, and the background tasks.
+"""Run `geomi serve`: HTTP, the service workers, and the background tasks.
 
 The first signal lets requests in flight end, those to sites and those to the service. A second one
-cuts them short. However it ends, the next start goes on where this one was.
+stops them. After any end, the next start continues the work.
 """
 
 from __future__ import annotations

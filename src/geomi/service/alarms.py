@@ -1,9 +1,9 @@
-"""Alarms: what a person has to know of a tenant's crawls and of its dataset (MON-08, MON-15).
+"""Check a tenant's crawls and dataset, and store and send their alarms (MON-08, MON-15).
 
 Crawls are checked while they run and when they end. An alarm is stored once for each crawl, rule
-and host, logged as a warning, and sent to the operator's channel where one is set. An alarm of a
-dataset fires once and clears: which alarms fire now is stored, so that a process that takes over
-knows what was told. A figure that leaves its bounds again is a new alarm.
+and host, logged as a warning, and sent to the operator's channel if one is set. An alarm of a
+dataset is sent once and clears by itself. The store knows the present alarms, so that a process
+that takes over sends none again. A figure that leaves its bounds again is a new alarm.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""The tasks that a service does by itself, beside answering; one process at a time does them.
+"""The tasks that a service does without a request; one process at a time does them.
 
-Each task looks again and again at what is stored, so that a process that takes over goes on where
-the last one was. A task that fails is reported once and tried again; the others go on.
+Each task reads the store again and again, so that a process that takes over continues the work. A
+task that fails is reported once and tried again; the others continue.
 """
 
 from __future__ import annotations

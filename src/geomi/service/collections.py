@@ -1,4 +1,4 @@
-"""Collections: what a tenant's documents are searched in."""
+"""Create, list and delete a tenant's collections, in which search finds documents."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
-"""Deliveries to webhooks: made once for each step of a crawl, signed, and tried four times.
+"""Deliver events to webhooks: once for each step of a crawl, signed, with four tries.
 
-A delivery is stored in the transaction that marks its step as told. It keeps its id over all
-attempts, so that a receiver recognises one that it has had. `queue_deliveries` turns steps into
-deliveries, and looks for alarms where a crawl has ended; `send_due` sends what is due.
+A delivery is stored in the transaction that marks its step as sent. It keeps its id over all
+attempts, so that a receiver recognises a repetition. `queue_deliveries` turns steps into
+deliveries, and checks ended crawls for alarms; `send_due` sends what is due.
 """
 
 from __future__ import annotations

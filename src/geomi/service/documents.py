@@ -1,7 +1,7 @@
-"""A tenant's documents: list, read, search and delete them, and explain why a URL is among them.
+"""List, read, search and delete a tenant's documents, and explain why a URL is one or not.
 
-A search answers from what is indexed now; the process that enriches goes on beside it. A document
-that is deleted may come back with a later crawl of its page.
+A search uses the present index; another process enriches beside it. A deleted document may come
+back with a later crawl of its page.
 """
 
 from __future__ import annotations

@@ -1,12 +1,12 @@
-"""Enrich the pages of every tenant's crawls and index them; rebuild an index that is gone.
+"""Enrich the pages of every tenant's crawls and index them; rebuild a lost index.
 
-A job for a collection ends here: it is `finalizing` until its last page can be found, by words and
-by vectors, and then completed. Several processes may enrich one store: each job's pages are one
-process's duty at a time.
+A job for a collection ends here: it is `finalizing` until search finds its last page, by words and
+by vectors, and then completed. Several processes may enrich one store; one at a time enriches a
+job.
 
-Backups do not hold the index: whoever deletes it loses only time. A stored value says that a
-tenant's index is being rebuilt, one crawl at a time, so that the next process goes on. New crawls
-do not wait for old ones.
+Backups do not have the index; its loss costs only time. A stored value says that a tenant's index
+is being rebuilt, one crawl at a time, so that the next process continues. New crawls do not wait
+for old ones.
 """
 
 from __future__ import annotations

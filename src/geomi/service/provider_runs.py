@@ -1,11 +1,11 @@
-"""What a service does about the crawls of providers: report their ends, and limit their pages.
+"""Watch the crawls of providers in a service: report their ends, and limit their pages.
 
-When a provider's crawl has ended, its changes are reported (RPT-01). If its documents came from
-Context7 and were not enough, one crawl of its pages follows (G-22).
+When a provider's crawl has ended, the service reports its changes (RPT-01). If Context7 did not
+have enough documents, one crawl of the provider's pages follows (G-22).
 
 All provider crawls of a tenant that run together are one indexing session (JOB-08). Its pages are
-counted every few seconds; above the limit everything that is left of the session stops, with a
-warning. A session may exceed its limit by what is fetched between two counts.
+counted every few seconds; above the limit the service cancels the rest of the session and warns. A
+session may exceed its limit by the pages between two counts.
 """
 
 from __future__ import annotations

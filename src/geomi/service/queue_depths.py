@@ -1,4 +1,4 @@
-"""Measure what only the store knows of a service: how much waits, and which processes work."""
+"""Measure from the store how many URLs, jobs and messages wait, and which processes run."""
 
 from __future__ import annotations
 

@@ -1,7 +1,8 @@
-"""The seed engine for tenants: each tenant with a dataset starts it, looks at it, and retries.
+"""The seed engine for tenants: start it, show its progress, and retry dead letters.
 
-Which dataset belongs to whom is a setting of the process, and nothing that a tenant says. A
-dataset that cannot be worked on rests, each time longer, and costs the others nothing.
+A setting of the process assigns datasets to tenants; a tenant cannot choose. If the work on a
+dataset fails, the service waits longer each time before it tries again; other datasets do not
+wait.
 """
 
 from __future__ import annotations

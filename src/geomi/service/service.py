@@ -1,7 +1,7 @@
-"""An open service: one data directory for many tenants, and a `TenantService` for each of them.
+"""Open one data directory for many tenants, with a `TenantService` for each of them.
 
-Search indexes and models are opened at the first search: a model takes a while to load, and one
-that cannot be reached is no reason not to serve. `ConcurrencyLimit` bounds what one tenant does at
+Search indexes and models are opened at the first search: a model takes a while to load, and the
+service must start without it. `ConcurrencyLimit` bounds what one tenant does at
 once in this process.
 """
 

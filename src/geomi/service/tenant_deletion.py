@@ -1,9 +1,9 @@
-"""Erase a tenant, with everything that was collected and stored for it.
+"""Erase a tenant, with everything that geomi collected and stored for it.
 
-The order of the steps makes it safe to be cut short at any point and asked for again. First its
-keys and schedules are deleted, so that nobody opens anything and no crawl starts. Then its crawls
-and all they brought are erased, then its stored values and queues, and its own entry last. What
-stays is the line of the takedown, the system's audit log, and the costs of models.
+The order of the steps makes it safe to interrupt the operation at any point and to repeat it.
+First the keys and schedules are deleted, so that no client has access and no crawl starts. Then
+the crawls with all their data are erased, then the stored values and queues, and the tenant's own
+entry last. The line of the takedown, the system's audit log and the costs of models stay.
 """
 
 from __future__ import annotations

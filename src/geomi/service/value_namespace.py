@@ -1,8 +1,7 @@
 """A namespace of named values of one kind, typed: JSON in the store, values here.
 
-A change names the revision that it read, so that nobody overwrites what somebody else wrote;
-`amend` reads and tries again. Values that are kept for a time only are deleted when it is over, a
-few whenever a new one is added.
+A change names the revision that it read, so that it never overwrites another change; `amend` reads
+and tries again. Expired values are deleted, a few whenever a new one is added.
 """
 
 from __future__ import annotations

@@ -1,8 +1,7 @@
-"""Webhooks: the URLs that a tenant wants called when a crawl changes its state; and the call
-itself.
+"""Webhooks: URLs of a tenant that the service calls when a crawl changes its state.
 
-Every call passes the egress gate: an address that is not public is refused at each attempt,
-whatever its name meant when the webhook was made. A redirect is an answer and no success.
+Every call passes the egress gate, which refuses an address that is not public at each attempt,
+whatever the name resolved to when the webhook was created. A redirect counts as a failure.
 """
 
 from __future__ import annotations

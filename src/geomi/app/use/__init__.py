@@ -1,4 +1,4 @@
-"""The use cases of geomi, each once: the command line, the library and the service call the same.
+"""The use cases that the command line, the library and the service share.
 
 In come an open data directory and plain values; out go plain values or a `GeomiError`. `crawl`
 plans and runs a crawl, `recrawl` visits it again, `outputs` writes its files. `providers` is
@@ -7,7 +7,7 @@ crawl. `deletion` erases at somebody's request, `retention` when a job's time is
 opens the datasets of the seed engine, `ranks` imports a list of popular domains, `backup` copies a
 data directory into one file and back.
 
-A use case that deletes or writes is safe to be killed at any point and run again; its module says
-by which order of steps. A use case never prints, never reads the environment, never asks a person
-for confirmation, and knows no surface.
+A use case that deletes or writes may be killed at any point and run again; its module says which
+order of steps makes this safe. A use case never prints, never reads the environment and never asks
+a person for confirmation.
 """

@@ -1,12 +1,12 @@
 """Decide by which channel a provider's documents come, Context7 or a crawl, and why (CFG-23,
 C7-01).
 
-Without a source there is only the crawl. A registration that says `crawl` is obeyed. Otherwise the
-source is asked: a provider that it has is collected there, any other is crawled. The crawl is also
-the fallback where the source fails or has too little (G-22).
+Without an external source geomi crawls. It also crawls if the registration says `crawl`. Otherwise
+it asks the source: it collects a provider that the source has there, and crawls any other. The
+crawl is also the fallback if the source fails or has too little (G-22).
 
-The source is asked about a provider once a day at most, and its answer is stored. A failed
-question is not stored: it says neither that the provider is there nor that it is missing.
+geomi asks about a provider at most once a day, and stores the answer. It does not store a failed
+question, which says neither that the source has the provider nor that it lacks it.
 """
 
 from __future__ import annotations

@@ -1,22 +1,22 @@
-"""Delete a job, take down a provider, or erase a site: at somebody's request (LEG-06, G-20).
+"""Delete a job, take down a provider, or erase a site, at a person's request (LEG-06, G-20).
 
 `delete_job` deletes one finished job: its bytes, its index entries, its rows, then its files.
 
-`take_down_provider` erases everything that was collected of a provider. Cut short, it is run
-again:
+`take_down_provider` erases everything that geomi collected of a provider. If it is interrupted, run
+it again:
 
 1. The provider is marked as forbidden, so that no crawl of it begins.
 2. Its jobs are cancelled and locked, so that nobody writes their files.
 3. Their files are deleted: the store still names the jobs, so that the rest is found again.
 4. Their entries in the index are deleted.
-5. The rows of their pages are deleted, in one transaction with the line that says so.
+5. The rows of their pages are deleted, in one transaction with the line that records it.
 6. The rows of the jobs are deleted.
 7. The store's file is rewritten: the bytes of deleted rows would stay in its free pages.
 
-`erase_site` erases what one tenant has of one host, whichever job it came with. A job that has
-nothing else is erased whole. In other jobs the site's records and responses are overwritten in
-place, and the outputs are removed first and rebuilt afterwards. The site may be crawled again;
-`providers` says who must never be.
+`erase_site` erases what one tenant has of one host, in all jobs. A job without other pages is
+erased as a whole. In other jobs the site's records and responses are overwritten in place, and the
+outputs are deleted first and written again afterwards. The site may be crawled again; `providers`
+says which providers may not.
 """
 
 from __future__ import annotations

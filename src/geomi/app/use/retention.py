@@ -1,17 +1,17 @@
 """Delete the URLs of jobs, or whole jobs, whose retention has ended (FRN-14, STO-06, G-04).
 
-The order of the steps makes it safe to be killed at any point; the next process to clean goes on:
+The order of the steps makes it safe to kill the process at any point; the next one continues:
 
 1. The job is marked: its URLs, or all of it, are being deleted. From then on nobody resumes or
    recrawls it, and the next process to clean knows that it is not finished.
 2. Its URLs are deleted, a few in each transaction.
-3. Of a whole job, the rows of those pages are deleted whose newest copy is the job's own, with
-   their histories. No page leads to bytes that are not there. A page that a younger job has stays.
+3. For a whole job, the rows of its pages are deleted, with their histories, so that no page leads
+   to missing bytes. A page that a younger job has collected again stays.
 4. Its bytes, outputs and index entries are deleted. A segment belongs to one job alone.
 5. Its captures are deleted, then its rows of the request log.
-6. The job's own row is deleted last: until then everything that is left of it can be found.
+6. The job's own row is deleted last: until then everything else of the job can be found.
 
-Every transaction is short and followed by a rest, so that a crawl beside it is not held up.
+A pause follows every short transaction, so that a crawl beside it hardly waits.
 """
 
 from __future__ import annotations

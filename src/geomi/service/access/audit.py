@@ -1,4 +1,4 @@
-"""The audit log: who changed what, and when; each tenant reads its own, an administrator all."""
+"""Write and read the audit log; each tenant reads its own changes, an administrator all."""
 
 from __future__ import annotations
 

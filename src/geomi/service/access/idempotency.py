@@ -1,7 +1,7 @@
 """Carry out a request that is sent twice only once: its answer is stored for a day under its key.
 
-An answer that shows a secret is not stored. A caller who repeats such a request learns that it was
-carried out, and has to make another.
+An answer that shows a secret is not stored. If a caller repeats such a request, the service answers
+that it was carried out; the caller must send another.
 """
 
 from __future__ import annotations

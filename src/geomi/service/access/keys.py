@@ -1,4 +1,4 @@
-"""API keys: who asks, for which tenant, and what the caller may do.
+"""Create, check and revoke API keys: the caller's tenant, and what the caller may do.
 
 A key is `geomi_<id>_<secret>`. The id is public: lists and the audit log name the key by it. Of
 the secret only its SHA-256 is stored. A slow hash protects secrets that people invent; this one is

@@ -1,6 +1,4 @@
-"""Tenants: whose crawls, keys and documents are kept apart, what each may use, and what it has
-used.
-"""
+"""Register tenants, and set and show what each may use and has used."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A tenant's crawls: ordered, started when a place is free, scheduled, previewed and looked at.
+"""A tenant's crawls: order, start, schedule, preview and show them.
 
 In come a tenant's service and an order; out go jobs, or `FieldRefused` with the field that could
 never work, before anything is written. `crawls` reads orders into plans, starts and

@@ -6,12 +6,12 @@ of API-02…API-06 and JOB-03, unless it names another profile, which brings its
 refused while no contact address is set (LEG-08). Whether a host is the operator's own is told by
 its name; nothing is looked up here.
 
-Starting a crawl only stores it; `begin_waiting` lets it begin when its tenant has a place free. A
-begun crawl is `initializing` while its rules are read and its seeds judged, `discovering` while
-these enter the frontier, and `processing` from then on (WF-02, WF-03). A process that dies between
-two states leaves a state from which the next goes on. What fails on the way ends the crawl with
-its cause (C-46). `add_url`, `add_sitemap` and `sync_collection` are the three operations of a
-knowledge base.
+A request only stores a crawl; `begin_waiting` starts it when its tenant may run another one. A
+started crawl is `initializing` while its rules are read and its seeds judged, `discovering` while
+the seeds enter the frontier, and `processing` from then on (WF-02, WF-03). If a process dies
+between two states, the next process continues from the stored state. A failure on the way ends the
+crawl with its cause (C-46). `add_url`, `add_sitemap` and `sync_collection` are the three
+operations of a knowledge base.
 """
 
 from __future__ import annotations

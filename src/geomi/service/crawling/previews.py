@@ -1,8 +1,8 @@
-"""Look before a crawl is started: at one page (API-12), or at the sites of an order.
+"""Preview one page (API-12), or estimate an order, before a crawl starts.
 
-`preview` fetches one page and says what would be made of it. `forecast_crawl` surveys the sites of
-an order and says what a crawl would find and take. Hosts are asked in their turns, and nothing is
-stored but that they were asked.
+`preview` fetches one page and returns its analysis. `forecast_crawl` surveys the sites of an order
+and estimates what a crawl would find and take. Both wait for the turns of hosts, and store nothing
+but their rows of the request log.
 """
 
 from __future__ import annotations

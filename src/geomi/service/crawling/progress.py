@@ -1,7 +1,7 @@
-"""The state of a crawl as a person looks at it: what ended how, on which hosts, and how fast.
+"""Show the progress of a crawl to a person: its outcomes, its hosts and its speed.
 
-The store counts everything, so that two people who look at the same time see the same. Only the
-timeline is drawn from a sample where there are very many pages.
+The store counts everything, so that two people see the same at the same time. Only the timeline of
+a crawl with very many pages is drawn from a sample.
 """
 
 from __future__ import annotations

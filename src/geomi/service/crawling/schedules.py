@@ -1,10 +1,10 @@
-"""Schedules: crawls that are started again and again, by a cron line or an interval.
+"""Start crawls again and again, by a cron line or an interval.
 
-A run happens once: the id of its job is stored before there is a job, so that a process that takes
-over knows of it. Runs that were missed are not made up for.
+A run happens once: the id of its job is stored before the job exists, so that a process that takes
+over knows it. A missed run is not repeated later.
 
-A cron line has five fields, in UTC. A day counts where both of its fields allow it. Where both are
-narrowed, one of them is enough, as in every cron since the first.
+A cron line has five fields, in UTC. A day counts if both of its fields allow it. If both fields
+restrict the day, one of them is enough, as in the classic cron.
 """
 
 from __future__ import annotations

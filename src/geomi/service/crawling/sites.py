@@ -1,4 +1,4 @@
-"""The hosts that a tenant's crawls have met: how they are treated, and what they said."""
+"""Show the hosts of a tenant's crawls: their politeness, their robots.txt and their answers."""
 
 from __future__ import annotations
 

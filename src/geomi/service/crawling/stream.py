@@ -1,4 +1,4 @@
-"""The events of a crawl as they happen: states, pages and progress, resumable at any position.
+"""Stream the events of a crawl as they happen: states, pages and progress, from any position.
 
 A position is the last state and the last page that were sent. The store counts both, so that a
 reader who comes back with a position misses nothing and gets nothing twice, whichever process

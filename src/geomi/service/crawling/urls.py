@@ -1,8 +1,8 @@
-"""The URLs of a crawl with one status each, as a tenant sees them (C-43, C-75).
+"""List the URLs of a crawl with one status each, as a tenant sees them (C-43, C-75).
 
-The frontier knows whether a URL was fetched, the documents whether its page can be found. A tenant
-sees one status over both: a page that was fetched and not yet enriched is `processing`, one that
-was decided against is `skipped`.
+The frontier knows whether a URL was fetched, the documents whether search finds its page. A tenant
+sees one status over both: a page that is fetched and not yet enriched is `processing`, a page that
+geomi does not index is `skipped`.
 """
 
 from __future__ import annotations
