@@ -110,7 +110,7 @@ async def test_a_model_is_asked_and_its_bill_is_kept(tmp_path: Path) -> None:
         (Settings(model="gpt", model_endpoint="nonsense"), "plain http or https URL"),
         (
             Settings(model="m", model_endpoint="http://127.0.0.1:1/v1", model_prices=("m=x",)),
-            "`m=x` is no price",
+            "`m=x` is not a price",
         ),
         (Settings(index="s3://UPPER"), "does not name a bucket"),
     ],

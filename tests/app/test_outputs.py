@@ -106,7 +106,7 @@ def test_pages_come_as_columns(tmp_path: Path) -> None:
     ("formats", "message", "hint"),
     [
         ("jsonl,parquet", "parquet needs pyarrow", "geomi[parquet]"),
-        ("jsonl,cdxj", "cdxj is an index of responses", "-f warc,cdxj"),
+        ("jsonl,cdxj", "cdxj indexes the responses", "-f warc,cdxj"),
     ],
 )
 def test_what_could_not_be_made_is_refused_first(

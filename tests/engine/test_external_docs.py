@@ -284,7 +284,7 @@ def test_an_interrupted_run_goes_on_where_it_was(tmp_path: Path) -> None:
         assert first.report.stop is StopReason.INTERRUPTED
         again = await collected(scene, home, resume=True)
         assert again.report.job.id == first.report.job.id
-        assert again.decision is not None and "goes on" in again.decision.why
+        assert again.decision is not None and "continues" in again.decision.why
         assert again.report.job.stats.collected == len(TOPICS)
         assert scene.asked(SEARCH) == 1
 

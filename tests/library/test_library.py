@@ -243,7 +243,7 @@ def test_markdown_rules_of_ones_own() -> None:
     ("rules", "options", "told"),
     [
         ({"li": str}, {}, "`li`"),
-        ({"p": "upper"}, {}, "no function"),
+        ({"p": "upper"}, {}, "not a function"),
         ({"p": str}, {"workers": 2}, "`workers` is 2"),
     ],
 )

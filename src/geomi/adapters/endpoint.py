@@ -49,7 +49,7 @@ def read_json_object(body: bytes) -> dict[str, Any]:
     try:
         told = orjson.loads(body)
     except orjson.JSONDecodeError as error:
-        raise ValueError("an answer that is not JSON") from error
+        raise ValueError("something that is not JSON") from error
     if not isinstance(told, dict):
         raise ValueError(f"a JSON {type(told).__name__}, not an object")
     return told

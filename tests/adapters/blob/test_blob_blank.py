@@ -33,7 +33,7 @@ def test_every_length_around_two_members_can_be_made() -> None:
 
 
 def test_what_is_too_short_is_refused() -> None:
-    with pytest.raises(StoreError, match="too short to be erased"):
+    with pytest.raises(StoreError, match="too short for erasing"):
         blank_members(40, erased_at_s=0.0)
 
 

@@ -152,7 +152,7 @@ async def test_what_cannot_be_sent_at_the_end_is_sent_by_the_next(place: Place) 
         await archive.aclose()
     assert place.here() == [record.segment, last.segment]
     assert len(place.warnings) == 1
-    assert "archive segments wait on this disk to be sent" in place.warnings[0]
+    assert "archive segments wait on this disk for their upload" in place.warnings[0]
     heir = place.open("w2")
     ends = {ref.segment: end_of(ref) for ref in (record, full_one, last)}
     assert await heir.mend("w1", ends) == []

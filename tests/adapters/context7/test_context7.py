@@ -142,13 +142,13 @@ def test_a_location_header_is_never_followed() -> None:
         (Reply(b"no\n\nkey", 401), SourceError, "answered 401: no key"),
         (Reply(b"", 403), SourceError, "answered 403: nothing more"),
         (Reply(b"{}", 400), SourceError, "answered 400"),
-        (Reply(b"<html>", 200), SourceBusy, "an answer that is not JSON"),
+        (Reply(b"<html>", 200), SourceBusy, "something that is not JSON"),
         (told([]), SourceBusy, "a JSON list, not an object"),
         (told({"results": 1}), SourceBusy, "neither `codeSnippets` nor `infoSnippets`"),
         (told({"infoSnippets": {}}), SourceBusy, "`infoSnippets` is a dict, not a list"),
         (told({"codeSnippets": [1]}), SourceBusy, "`codeSnippets` holds a int, not an object"),
         (told({"codeSnippets": [{"codeTitle": []}]}), SourceBusy, "`codeTitle` is a list"),
-        (Reply(b"[" * 100_000, 200), SourceBusy, "no JSON"),
+        (Reply(b"[" * 100_000, 200), SourceBusy, "not JSON"),
         (Reply(b" " * (MAX_ANSWER_BYTES + 1), 200), SourceBusy, "the limit is 2097152"),
         (Raw((b"HTTP/1.1 200 OK\r\n\r\n{",), End.RESET), SourceBusy, "did not answer"),
     ],
@@ -199,7 +199,7 @@ def test_a_key_in_another_spelling_is_taken_out_too() -> None:
 def test_a_key_that_no_header_can_carry_is_refused_unshown(key: str) -> None:
     clock = RealClock()
     client = HttpClient(Egress(LOOPBACK, clock), clock)
-    with pytest.raises(ConfigError, match="a key holds a sign") as caught:
+    with pytest.raises(ConfigError, match="the key has a character") as caught:
         Context7Client(client, clock, "https://c7.test", key=key)
     assert key[:6] not in f"{caught.value.message} {caught.value.hint}"
 
@@ -208,7 +208,7 @@ def test_a_key_that_no_header_can_carry_is_refused_unshown(key: str) -> None:
 def test_an_address_is_a_plain_url(address: str) -> None:
     clock = RealClock()
     client = HttpClient(Egress(LOOPBACK, clock), clock)
-    with pytest.raises(ConfigError, match="GEOMI_CONTEXT7_URL is a plain http or https URL"):
+    with pytest.raises(ConfigError, match="GEOMI_CONTEXT7_URL must be a plain http or https URL"):
         Context7Client(client, clock, address, key=KEY)
 
 

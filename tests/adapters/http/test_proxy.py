@@ -173,8 +173,8 @@ def test_a_private_target_is_refused_before_the_proxy_hears_of_it(url: str) -> N
     ("answer", "words"),
     [
         (b"HTTP/1.1 407 Proxy Authentication Required\r\n\r\n", "407 Proxy Authentication"),
-        (b"HTTP/1.1 200 OK\r\n\r\nand more", "not the head"),
-        (b"x" * 70_000, "not the head"),
+        (b"HTTP/1.1 200 OK\r\n\r\nand more", "not an HTTP response"),
+        (b"x" * 70_000, "not an HTTP response"),
         (b"", "within"),
     ],
 )

@@ -92,7 +92,7 @@ async def test_a_batch_is_asked_for_at_once() -> None:
         ),
         ({"embedding": [1.0, 0.0]}, ModelError, r"shape \(1, 2\)"),
         ({"vector": []}, ModelError, r"shape \(1,\)"),
-        ((200, "<html>"), ModelError, "no JSON"),
+        ((200, "<html>"), ModelError, "not JSON"),
         ((200, "[]"), ModelError, "a JSON list"),
         ((200, " " * (MAX_ANSWER_BYTES + 1)), ModelError, "more than"),
     ],

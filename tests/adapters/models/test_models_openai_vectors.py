@@ -90,7 +90,7 @@ async def test_shorter_vectors_and_prefixes_can_be_asked_for() -> None:
         (embeddings([(1, 0, 0)] * 2), ModelError, r"shape \(2, 3\)"),
         (embeddings([(1, 0), (1,)]), ModelError, "other than vectors"),
         (embeddings([("a", "b")] * 2), ModelError, "other than vectors"),  # type: ignore[list-item]  # of a bad server
-        (embeddings([(1e999, 0)] * 2), ModelError, "no JSON"),
+        (embeddings([(1e999, 0)] * 2), ModelError, "not JSON"),
         ((200, " " * (MAX_VECTORS_BYTES + 1)), ModelBusy, "did not answer"),
     ],
     ids="busy empty without few many long ragged words infinite large".split(),

@@ -73,7 +73,7 @@ async def test_without_a_key_none_is_sent() -> None:
         ((429, "slow down"), ModelThrottled, "answered 429: slow down"),
         ((503, ""), ModelThrottled, "answered 503: nothing more"),
         ((301, ""), ModelError, "answered 301"),
-        ((200, "<html>"), ModelError, "no JSON"),
+        ((200, "<html>"), ModelError, "not JSON"),
         ((200, "[]"), ModelError, "a JSON list"),
         ({"choices": []}, ModelError, "in an unexpected form"),
         ({"choices": [{"message": None}]}, ModelError, "in an unexpected form"),
@@ -157,7 +157,7 @@ async def test_nonsense_is_asked_twice_and_paid_for() -> None:
         consulted = await ask_twice(server.endpoint)
     assert consulted.value is None
     assert len(consulted.bill) == len(server.asked) == 2
-    assert "made no sense twice" in consulted.problem
+    assert "gave an unusable answer twice" in consulted.problem
 
 
 @waits

@@ -175,7 +175,7 @@ class TestKeeping:
 
     def test_responses_and_previews_exclude_each_other(self) -> None:
         store = Storing(raw=True, text=KeptText.PREVIEW)
-        with pytest.raises(ConfigError, match=r"store.raw = true asks for them"):
+        with pytest.raises(ConfigError, match=r"store.raw = true demands them"):
             check_storing(CrawlConfig(store=store))
         check_storing(CrawlConfig(store=replace(store, raw=False)))
 

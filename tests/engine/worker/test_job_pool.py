@@ -197,7 +197,7 @@ async def test_a_job_that_somebody_runs_is_not_run_twice(tmp_path: Path) -> None
                 f"job {job.id}", owner="w-other", until_s=now_s + 60, now_s=now_s
             )
             assert not await duty.take()
-            with pytest.raises(StoreBusy, match="is run by w-other"):
+            with pytest.raises(StoreBusy, match="is supervised by w-other"):
                 await crawl(home, plan([site.url("/")], resume=True))
         assert site.log == []
 
