@@ -1,10 +1,9 @@
 """Wire geomi together: settings come in, an open data directory and its use cases go out.
 
-This package itself is the wiring. `directory` opens a data directory with its archive, network,
-clock and heartbeat; `store` opens the database, `index` the search index with the language models
-and embedders that settings name. `recovery` ends the leases of dead workers, `external_docs` opens
-Context7. `use` holds the use cases that the command line, the
-library and the service share.
+`directory` opens a data directory with its archive, network, clock and heartbeat; `store` opens
+the database, `index` the search index with the language models and embedders that settings name.
+`recovery` ends the leases of dead workers, `external_docs` opens Context7. `use` holds the use
+cases that the command line, the library and the service share.
 
 Only this package knows every adapter. Extras (PostgreSQL, S3, Ray) are imported when a setting
 asks for them. It never reads the environment, never prints, and knows no HTTP framework. The

@@ -266,7 +266,7 @@ async def _embedder(
             bedrock = opened.enter_context(closing(Bedrock(patience=patience)))
             return TitanEmbedder(bedrock, languages=languages)
         case _:
-            raise ConfigError(f"`{settings.embedder}` is no embedder", hint=f"give {FORMS}")
+            raise ConfigError(f"`{settings.embedder}` is not an embedder", hint=f"give {FORMS}")
 
 
 def _endpoint(settings: Settings, name: str) -> str:

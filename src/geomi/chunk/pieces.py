@@ -1,9 +1,9 @@
 """Split a page into the pieces that chunks are made of, and price a cut before each piece.
 
-A piece is a whole block while it fits into a chunk, under the headings right above it: a heading
-is never parted from what it heads. A block that does not fit is broken into rows, lines, items,
-sentences and, where nothing else helps, words. Pieces of a fence know how it is opened and closed
-(with its language), pieces of a table know its head.
+A piece is a whole block with the headings right above it, if it fits into a chunk: a heading is
+never separated from its text. A block that does not fit is broken into rows, lines, items,
+sentences and, as a last resort, words. Pieces of a fence know its opening and closing lines (with
+the language), pieces of a table know its head.
 
 Markdown is read as blocks, line by line, and only what matters for cutting is told apart: headings,
 fences, tables, and text. Fences and tables are found inside lists and quotations as well. A fence

@@ -33,49 +33,69 @@ Blobs = Annotated[
     ),
 ]
 Profile = Annotated[
-    str | None, typer.Option("--profile", metavar="NAME", help="A named behaviour.")
+    str | None, typer.Option("--profile", metavar="NAME", help="A named set of settings.")
 ]
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON on stdout.")]
 ConfigFile = Annotated[
     Path | None,
     typer.Option(
-        "--config", help=f"A TOML file, or a scanner's scan.yml; ./{CONFIG_FILE} is read by itself."
+        "--config",
+        help=f"A TOML file, or a scanner's scan.yml; ./{CONFIG_FILE} is read without it.",
     ),
 ]
 AllowPrivate = Annotated[
     bool | None,
     typer.Option(
-        "--allow-private", help="Let private and loopback addresses through.", show_default=False
+        "--allow-private",
+        help="Also connect to private and loopback addresses.",
+        show_default=False,
     ),
 ]
 Assignments = Annotated[
     list[str] | None,
-    typer.Option("--set", metavar="KEY=VALUE", help="Any setting, by its full name; repeat."),
+    typer.Option(
+        "--set", metavar="KEY=VALUE", help="Any setting, by its full name; you may repeat it."
+    ),
 ]
 Resolve = Annotated[
     list[str] | None,
-    typer.Option("--resolve", metavar="HOST:PORT:ADDR[:PORT]", help="Where one host is, as curl."),
+    typer.Option(
+        "--resolve",
+        metavar="HOST:PORT:ADDR[:PORT]",
+        help="Connect to this address for a host, as in curl.",
+    ),
 ]
 CaFile = Annotated[
-    Path | None, typer.Option("--ca-file", metavar="PEM", help="Certificates to trust as well.")
+    Path | None,
+    typer.Option("--ca-file", metavar="PEM", help="A certificate authority to trust as well."),
 ]
 UserAgent = Annotated[
     str | None,
-    typer.Option("--user-agent", metavar="TEXT", help="Who asks.", show_default="geomi/<version>"),
+    typer.Option(
+        "--user-agent",
+        metavar="TEXT",
+        help="The name in each request.",
+        show_default="geomi/<version>",
+    ),
 ]
 Header = Annotated[
     list[str] | None,
-    typer.Option("-H", "--header", metavar="'NAME: VALUE'", help="Sent with each request; repeat."),
+    typer.Option(
+        "-H",
+        "--header",
+        metavar="'NAME: VALUE'",
+        help="One more request header; you may repeat it.",
+    ),
 ]
 JobId = Annotated[
-    str, typer.Option("--job", metavar="ID", help="A job's id, or its beginning or end.")
+    str, typer.Option("--job", metavar="ID", help="A job's id, or a unique beginning or end of it.")
 ]
 MaxPages = Annotated[
     int | None,
     typer.Option(
         "-n",
         "--max-pages",
-        help="Stop after so many pages; 0: no limit.",
+        help="Stop after this many pages; 0: no limit.",
         show_default="100",
         rich_help_panel=WHAT,
     ),
@@ -85,7 +105,7 @@ Depth = Annotated[
     typer.Option(
         "-d",
         "--depth",
-        help="How many links away from the start; 0: the start URLs alone.",
+        help="Follow links this far from the start URLs; 0: the start URLs alone.",
         show_default="3",
         rich_help_panel=WHAT,
     ),
@@ -96,7 +116,7 @@ Include = Annotated[
         "-i",
         "--include",
         metavar="GLOB",
-        help="Take only what matches, such as '/docs/**'; repeat.",
+        help="Take only URLs that match, such as '/docs/**'; you may repeat it.",
         rich_help_panel=WHAT,
     ),
 ]
@@ -106,7 +126,7 @@ Exclude = Annotated[
         "-x",
         "--exclude",
         metavar="GLOB",
-        help="Leave out what matches; wins over --include; repeat.",
+        help="Leave out URLs that match; wins over --include; you may repeat it.",
         rich_help_panel=WHAT,
     ),
 ]
@@ -114,7 +134,7 @@ ScopeName = Annotated[
     str | None,
     typer.Option(
         metavar="host|domain|any",
-        help="The start URLs' hosts, their registrable domains, or everywhere.",
+        help="Stay on the start URLs' hosts, on their registrable domains, or go everywhere.",
         show_default="host",
         rich_help_panel=WHAT,
     ),
@@ -122,7 +142,7 @@ ScopeName = Annotated[
 Delay = Annotated[
     float | None,
     typer.Option(
-        help="Least seconds between two requests to a host; jitter only adds to it.",
+        help="The shortest delay between two requests to a host, in seconds; jitter adds to it.",
         show_default="about 1",
         rich_help_panel=PACE,
     ),

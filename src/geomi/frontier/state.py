@@ -6,11 +6,10 @@ store checks each visit that it is given, and SQL gets its states from here when
 (`adapters/store/statements.py`).
 
 Rules kept:
-- Every outcome of a visit has one place to go; one that will be tried again stays `pending`.
-- A settled entry is settled: nothing is asked for twice in one job (ERR-12). A recrawl is another
-  job.
-- A completed page that is found again nearer to the seeds waits once more, with its outcome: the
-  depth limit may have cut its links off, so they are followed anew, from the archive.
+- Every outcome of a visit leads to one state; an entry that will be tried again stays `pending`.
+- A settled entry stays settled: a job requests no URL twice (ERR-12). A recrawl is another job.
+- A completed page that is found again nearer to the seeds waits once more, and keeps its outcome.
+  The depth limit may have cut off its links, so geomi follows them again, from the archive.
 - A page whose bytes the archive has lost is asked for again, as if it had never been visited.
 """
 

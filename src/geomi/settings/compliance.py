@@ -1,9 +1,9 @@
 """What a crawl may not do, and what it does less of than RFC 9309 demands.
 
-A user agent never takes another program's name (C-74), and preferably names whom a site can ask
-(LEG-08). A weaker treatment of robots.txt is allowed, and geomi warns of it at every start. Only
-what the RFC says MUST be done counts as weakness; a SHOULD, or what it does not mention
-(Crawl-delay), is the operator's choice.
+A user agent never uses another program's name (C-74), and should have a contact (LEG-08). A weaker
+treatment of robots.txt is allowed, and geomi warns about it at every start. Only a broken MUST of
+the RFC counts as weakness; a SHOULD, or what the RFC does not mention (Crawl-delay), is the
+operator's choice.
 
 A job remembers what it was allowed of the network and where its bytes are. A process that would go
 on with it in another way is refused.
@@ -124,7 +124,7 @@ def same_network(job: CrawlJob, settings: Settings) -> None:
     if missing:
         raise ConfigError(
             f"job {job.id} was started with {', '.join(missing)}",
-            hint="give the same network flags again beside --resume",
+            hint="give the same network flags again with --resume",
         )
 
 

@@ -1,7 +1,8 @@
 """Put a crawl's configuration together from its layers: flag, environment, file, provider, profile.
 
-Every value remembers where it came from, so that an error and `geomi config show --origin` can name
-the place. An unknown key is refused with the nearest known one, wherever it stands. A profile is
+The first layer that has a value wins; the default comes last. Every value keeps its origin, so that
+errors and `geomi config show --origin` can name it. geomi refuses an unknown key in any layer, and
+hints at the nearest known one. A profile is
 named behaviour with its ranges; `resolve_under_profile` refuses what these forbid.
 """
 
@@ -328,7 +329,7 @@ def refuse_outside(
             raise ConfigError(
                 f"{key} = `{value}` ({origins.get(key, 'stored with the job')}): "
                 f"under profile {profile.name} it is {allowed}",
-                hint="stay inside, or choose another profile with --profile",
+                hint="choose a value in the range, or another profile with --profile",
             )
 
 

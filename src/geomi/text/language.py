@@ -1,9 +1,9 @@
 """The language of a text, as it is declared and as its letters and small words show; its words.
 
 Some scripts belong to one language, or nearly so: Hangul, Kana, Thai, Greek, Hebrew. Han without
-Kana is Chinese. Latin and Cyrillic are told apart by words that no text of a language does without;
-there must be several of them, and clearly more than of any other language, or nothing is said.
-Only a sample is read, so that a long page costs as little as a short one.
+Kana is Chinese. Latin and Cyrillic languages are distinguished by their most common words. There
+must be several of them, and clearly more than of any other language; otherwise the language is
+unknown. Only a sample is read, so that a long page costs as little as a short one.
 
 How many words a text has depends on its language: Chinese, Japanese and Thai set no spaces between
 theirs.

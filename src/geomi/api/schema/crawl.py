@@ -84,29 +84,40 @@ class CrawlSettings(RequestModel):
         3600
     )
     max_bytes: Annotated[
-        int, Field(ge=1, le=MAX_JOB_BYTES, description="Bytes received, all pages together."), WHOLE
+        int,
+        Field(ge=1, le=MAX_JOB_BYTES, description="Received bytes of all pages together."),
+        WHOLE,
     ] = 100 * MIB
     include_patterns: Patterns = ()
     exclude_patterns: Patterns = ()
     allowed_domains: Annotated[
-        tuple[Host, ...], Field(max_length=MAX_HOSTS, description="Left out: the seeds' hosts.")
+        tuple[Host, ...], Field(max_length=MAX_HOSTS, description="Default: the seeds' hosts.")
     ] = ()
     follow_external_links: Flag = False
     respect_robots_txt: Flag = True
     render_java_script: Annotated[
-        Flag, Field(description="Rendered where it is needed and a renderer is there.")
+        Flag,
+        Field(description="geomi renders a page if it needs a browser and there is a renderer."),
     ] = True
     requests_per_second: Annotated[Number, Field(ge=0.1, le=5)] = 1
     delay_between_requests: Annotated[
         int,
-        Field(ge=0, le=3_600_000, description="Least milliseconds between two requests."),
+        Field(
+            ge=0,
+            le=3_600_000,
+            description="The shortest delay between two requests, in milliseconds.",
+        ),
         WHOLE,
     ] = 1000
     min_content_length: Annotated[int, Field(ge=0, le=1_000_000), WHOLE] = 100
     max_content_length: Annotated[int, Field(ge=1000, le=10_000_000), WHOLE] = 100_000
     content_types: Annotated[
         tuple[MediaType, ...],
-        Field(min_length=1, max_length=MAX_TYPES, description="Left out: all that can be read."),
+        Field(
+            min_length=1,
+            max_length=MAX_TYPES,
+            description="Default: all types that geomi can read.",
+        ),
     ] = ("text/html",)
     enable_classification: Flag = True
     enable_quality_check: Flag = True
@@ -116,7 +127,7 @@ class CrawlSettings(RequestModel):
     ] = ()
     extraction_schema: Annotated[
         dict[str, JsonValue] | None,
-        Field(description="Fields that every page is asked for: a JSON Schema without references."),
+        Field(description="Fields to extract from every page: a JSON Schema without references."),
     ] = None
 
     def settings(self) -> dict[str, object]:

@@ -1,9 +1,9 @@
 """The use cases that the command line, the library and the service share.
 
 In come an open data directory and plain values; out go plain values or a `GeomiError`. `crawl`
-plans and runs a crawl, `recrawl` visits it again, `outputs` writes its files. `providers` is
-the registry of providers, `channels` decides whether their documents come from Context7 or a
-crawl. `deletion` erases at somebody's request, `retention` when a job's time is over. `datasets`
+plans and runs a crawl, `recrawl` visits it again, `outputs` writes its files. `providers` is the
+registry of providers, `channels` decides whether their documents come from Context7 or a crawl.
+`deletion` deletes and erases at a person's request, `retention` deletes expired data. `datasets`
 opens the datasets of the seed engine, `ranks` imports a list of popular domains, `backup` copies a
 data directory into one file and back.
 

@@ -63,8 +63,8 @@ NO_YEAR = 9999
 WORKER_PROGRAM = "geomi.processes.crawl"
 # What helps where not even a start URL could be reached.
 REMEDIES: dict[str, str] = {
-    Outcome.DNS_ERROR: "check the name, or say where it is with --resolve HOST:PORT:ADDRESS",
-    Outcome.TLS_ERROR: "--ca-file PEM, if you trust who signed its certificate",
+    Outcome.DNS_ERROR: "check the name, or give its address with --resolve HOST:PORT:ADDRESS",
+    Outcome.TLS_ERROR: "if you trust the signer of its certificate, add --ca-file PEM",
     Outcome.CONNECT_ERROR: "check the port, and whether it is http:// or https://",
 }
 
@@ -114,14 +114,14 @@ def check_formats(formats: Sequence[str]) -> None:
     if "parquet" in formats:
         parquet.require()
     if "cdxj" in formats and "warc" not in formats:
-        raise ConfigError("cdxj is an index of responses, which warc keeps", hint="-f warc,cdxj")
+        raise ConfigError("cdxj indexes the responses, which only warc stores", hint="-f warc,cdxj")
 
 
 def check_storing(config: CrawlConfig) -> None:
     """Raise where responses are to be kept of pages of which only a preview may be."""
     if config.store.is_preview and config.store.raw:
         raise ConfigError(
-            "store.text = preview keeps no responses, and store.raw = true asks for them",
+            "store.text = preview stores no responses, but store.raw = true demands them",
             hint="leave out one of them",
         )
 
@@ -132,7 +132,7 @@ def check_selectors(rules: Extraction) -> None:
     named += [("extract.remove", selector) for selector in rules.remove]
     for name, selector in named:
         if not is_selector(selector):
-            raise ConfigError(f"`{name}`: `{selector}` is no CSS selector")
+            raise ConfigError(f"`{name}`: `{selector}` is not a CSS selector")
 
 
 def check_identity(config: CrawlConfig) -> None:

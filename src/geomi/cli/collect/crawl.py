@@ -238,7 +238,7 @@ class CrawlSource:
     def __init__(self, provider: str | None, contracts: str | None) -> None:
         if provider and contracts:
             raise ConfigError(
-                "--provider and --from-prod both say where to start", hint="leave out one of them"
+                "--provider and --from-prod both name the start URLs", hint="leave out one of them"
             )
         self._key = provider or ""
         self._place = contracts or ""
@@ -275,7 +275,7 @@ class CrawlSource:
         if urls:
             own = f"provider `{self._key}` has its" if self._key else "contracts have their"
             raise ConfigError(
-                f"{own} own start URLs; `{urls[0]}` was given as well",
+                f"{own} own start URLs; you also gave `{urls[0]}`",
                 hint="leave out one of them",
             )
         if self._provider is not None:
@@ -289,7 +289,7 @@ class CrawlSource:
             first = self.left_out[0] if self.left_out else None
             told = f": {first.domain}: {first.reason}" if first else ""
             raise ConfigError(
-                f"no contract below {self._handover.source} can be crawled{told}",
+                f"geomi can crawl no contract below {self._handover.source}{told}",
                 hint="run `geomi seeds run DATASET`, or `geomi seeds validate DATASET`",
             )
         return taken

@@ -115,14 +115,14 @@ def cancel(
 @commands.command("delete")
 def delete(
     job: JobArgument,
-    yes: Annotated[bool, typer.Option("--yes", help="Really delete it.")] = False,
+    yes: Annotated[bool, typer.Option("--yes", help="Confirm the deletion.")] = False,
     output: flags.Directory = None,
     db: flags.Database = None,
     json: flags.AsJson = False,
 ) -> None:
     """Delete a job and its files."""
     gone = in_data_directory(output, lambda home: _delete(home, job, is_confirmed=yes), db=db)
-    conclude({"deleted": gone.id}, f"job {gone.id} and its files are gone", json=json)
+    conclude({"deleted": gone.id}, f"job {gone.id} and its files are deleted", json=json)
 
 
 def _change(

@@ -90,7 +90,7 @@ def add(
 
     refusal, wall_s = in_data_directory(output, work, create=True)
     conclude(
-        _data(refusal, wall_s), f"{refusal.url} is left alone {_until(refusal, wall_s)}", json=json
+        _data(refusal, wall_s), f"{refusal.url} is blocked {_until(refusal, wall_s)}", json=json
     )
 
 
@@ -104,7 +104,7 @@ def remove(url: UrlArgument, output: flags.Directory = None, json: flags.AsJson 
 
     if not in_data_directory(output, work):
         raise UnknownName(f"`{url}` is not blocked", hint="geomi blocked list")
-    conclude({"removed": url}, f"{url} may be asked for again", json=json)
+    conclude({"removed": url}, f"{url} is no longer blocked", json=json)
 
 
 async def _list(home: DataDirectory) -> tuple[list[Refusal], float]:

@@ -103,7 +103,7 @@ def _decide(
 
     rule, is_known = in_data_directory(output, work, create=True)
     if not is_known:
-        note(f"note: no request to `{rule.host}` is in the log here")
+        note(f"note: no request to `{rule.host}` is in the log of this store")
     conclude(
         asdict(rule), f"{_told(rule)}; crawls that start or resume from now on obey", json=json
     )

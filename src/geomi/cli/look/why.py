@@ -19,7 +19,7 @@ from geomi.url.parse import Url
 
 
 def why(
-    url: Annotated[str, typer.Argument(help="The page in question.", metavar="URL")],
+    url: Annotated[str, typer.Argument(help="The URL of the page.", metavar="URL")],
     job: flags.JobId = "latest",
     output: flags.Directory = None,
     db: flags.Database = None,

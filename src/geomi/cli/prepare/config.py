@@ -33,7 +33,9 @@ def _config() -> None:
 
 @commands.command("show")
 def show(
-    origin: Annotated[bool, typer.Option("--origin", help="Where each value comes from.")] = False,
+    origin: Annotated[
+        bool, typer.Option("--origin", help="Show the source of each value.")
+    ] = False,
     profile: flags.Profile = None,
     assignments: flags.Assignments = None,
     output: flags.Directory = None,

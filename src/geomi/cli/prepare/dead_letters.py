@@ -82,7 +82,7 @@ def retry(
     chosen = choose_dataset(dataset, {"output": output}, process={"db": db}, config=config)
     names = _named(ids, every=every)
     many = with_seeding(chosen, lambda seeding: _each(seeding, names, dead_letters.retry))
-    conclude({"retried": many}, f"{many} dead letters wait again", json=json)
+    conclude({"retried": many}, f"{many} dead letters are back in their queues", json=json)
 
 
 @commands.command("drop")
@@ -99,7 +99,7 @@ def drop(
     chosen = choose_dataset(dataset, {"output": output}, process={"db": db}, config=config)
     names = _named(ids, every=every)
     many = with_seeding(chosen, lambda seeding: _each(seeding, names, dead_letters.drop))
-    conclude({"dropped": many}, f"{many} dead letters are forgotten", json=json)
+    conclude({"dropped": many}, f"{many} dead letters are deleted", json=json)
 
 
 async def _every(seeding: SeedContext) -> list[DeadLetter]:

@@ -76,7 +76,7 @@ _LAYER = Layer(
 
 
 def demo(
-    output: Annotated[Path, typer.Option("-o", "--output", help="Where the files go.")] = FOLDER,
+    output: Annotated[Path, typer.Option("-o", "--output", help="The data directory.")] = FOLDER,
     json: flags.AsJson = False,
 ) -> None:
     """Serve the sample site on this machine, crawl it politely, and show the result."""

@@ -107,7 +107,9 @@ def check_providers(
 
 @commands.command("add")
 def add(
-    file: Annotated[Path, typer.Argument(metavar="FILE", help="A registration, .json or .toml.")],
+    file: Annotated[
+        Path, typer.Argument(metavar="FILE", help="The registration, a .json or .toml file.")
+    ],
     output: flags.Directory = None,
     json: flags.AsJson = False,
 ) -> None:
@@ -164,7 +166,9 @@ def remove(key: Key, output: flags.Directory = None, json: flags.AsJson = False)
 def takedown(
     key: Key,
     reason: Annotated[str, typer.Option(metavar="TEXT", help="Who asked for it, and why.")],
-    yes: Annotated[bool, typer.Option("--yes", help="Really erase it.")] = False,
+    yes: Annotated[
+        bool, typer.Option("--yes", help="Erase it; without this, only print what would be erased.")
+    ] = False,
     output: flags.Directory = None,
     json: flags.AsJson = False,
 ) -> None:

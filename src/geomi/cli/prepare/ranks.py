@@ -22,7 +22,10 @@ commands = typer.Typer(
 
 @commands.command("import")
 def import_(
-    file: Annotated[Path, typer.Argument(metavar="FILE", help="Lines of `rank,domain`, or .gz.")],
+    file: Annotated[
+        Path,
+        typer.Argument(metavar="FILE", help="A file with lines of `rank,domain`, plain or .gz."),
+    ],
     output: flags.Directory = None,
     db: flags.Database = None,
     json: flags.AsJson = False,
@@ -35,7 +38,7 @@ def import_(
     many = in_data_directory(output, work, db=db, create=True)
     conclude(
         {"domains": many},
-        f"{many:,} domains have a rank; crawls with order=weighted use it from now on",
+        f"{many:,} domains have a rank; crawls with order=weighted use the ranks from now on",
         json=json,
     )
 

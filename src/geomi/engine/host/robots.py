@@ -324,7 +324,7 @@ class RobotsFetch:
             return fetched
         if is_theirs and (borrowed := await self._borrowed(key, theirs, hop, session)) is not None:
             return borrowed
-        detail = f"robots.txt lies on `{target.authority}`, which is busy"
+        detail = f"robots.txt is on `{target.authority}`, which is busy"
         return replace(self._no_file(key, detail, hop), failure=Outcome.RATE_LIMITED)
 
     async def _borrowed(

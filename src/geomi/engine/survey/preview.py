@@ -57,7 +57,7 @@ async def preview(world: World, url: Url, rules: JobRules) -> Preview:
                 raise _nothing(url, Outcome.ROBOTS, fetched.detail)
             article = await _read(world, rules, url, fetched, session)
     except (LeaseLost, MustRest) as stopped:
-        raise StoreBusy(f"{url.host} cannot be asked now: {stopped}") from stopped
+        raise StoreBusy(f"{url.host} is not available now: {stopped}") from stopped
     subject = AnalysisInput(fetched.url, article, world.clock.wall_s())
     return Preview(
         url.href, fetched.url, fetched.status, article, analyse(subject, config.analysis)

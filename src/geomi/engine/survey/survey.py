@@ -183,7 +183,7 @@ class _Surveyor:
             self._found.lists.append(ListRead(one.url, len(pages), problem, is_missing))
             self._take(replace(found, discovered=tuple(pages)))
         if waiting:
-            told = f"{len(waiting)} more lists were left unread; a look reads {MAX_LISTS}"
+            told = f"{len(waiting)} more lists were not read; a survey reads {MAX_LISTS}"
             self._found.problems.append(f"{session.lease.host}: {told}")
 
     def _read_list(self, reader: ListReader, fetched: Fetched) -> tuple[FoundLinks, str]:

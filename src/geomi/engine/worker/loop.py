@@ -177,7 +177,7 @@ class Worker:
             self._settler.release(session.farewell())
 
     async def _visit(self, entry: UrlEntry, session: HostSession) -> bool:
-        """Visit one entry and hand it over; False when its host has to rest first.
+        """Visit one entry and hand it over; False when its host must wait first.
 
         Nothing of it is held here while the next one comes, which may wait for the room it takes.
         """

@@ -215,7 +215,9 @@ class Supervisor:
         """End a dead worker's leases; its hosts rest one delay and then go on."""
         self._restarts += 1
         await self._world.store.census.release_dead([worker.owner], now_s=self._world.clock.now_s())
-        self._world.sink.emit(Warned(self._job.id, f"worker {worker.owner} died and is replaced"))
+        self._world.sink.emit(
+            Warned(self._job.id, f"worker {worker.owner} died; another replaces it")
+        )
         if self._restarts > MAX_RESTARTS:
             raise GeomiError(
                 f"workers died {self._restarts} times; the supervisor stops",

@@ -66,7 +66,7 @@ async def claim_request(desk: TenantService, key: str, *, target: str, body: byt
         if kept.value.status:
             return Ticket(name, _shown(kept.value), is_first=False)
         if wall_s - kept.value.at_s < AT_WORK_S:
-            raise WrongState("this request is being carried out", hint="send it again in a moment")
+            raise WrongState("this request is in progress", hint="send it again in a moment")
         if await namespace.change(kept, mine, due_at_s=wall_s + KEPT_S):
             return Ticket(name, mine, is_first=True)
     raise StoreBusy("another client sends the same request", hint="send it again in a moment")

@@ -50,7 +50,7 @@ async def create(
         if await _values(service).count() >= MAX_TENANTS:
             raise QuotaReached(f"there are {MAX_TENANTS} tenants, which is the limit")
         if not await _values(service).add(name, tenant):
-            raise NameTaken(f"tenant `{name}` is there already")
+            raise NameTaken(f"tenant `{name}` exists already")
     await _allow(service, tenant)
     return tenant
 

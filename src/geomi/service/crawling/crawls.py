@@ -184,7 +184,7 @@ def _refuse_lost_sitemaps(desk: TenantService, plan: Plan, sitemaps: list[str]) 
     found = LinkGate(rules).sitemaps(sitemaps, plan.seeds[0])
     if len(found.discovered) < len(set(sitemaps)):
         why = found.excluded[0].detail if found.excluded else "this crawl reads no sitemaps"
-        raise FieldRefused(f"a sitemap would not be read: {why}", field="sitemapUrls")
+        raise FieldRefused(f"this crawl would not read the sitemap: {why}", field="sitemapUrls")
 
 
 def _texts(value: object) -> list[str]:
