@@ -1,4 +1,4 @@
-"""Carry one job from its seeds to its pages; everything that waits is here.
+"""Take a job from its seeds to its pages; only this package waits.
 
 In come a job and the ports of `World`; out go settlements, captures and events. Rules about what
 is allowed, how long to wait and what a status means belong to the stages; the engine asks them.

@@ -1,13 +1,12 @@
-"""Was every rule of politeness kept? The stored log of requests is read again, host by host.
+"""Check every rule of politeness against the stored request log, host by host.
 
-Nothing is believed that can be worked out anew: gaps and concurrency come from the times of the
-requests, floors from the jobs' settings and the stored robots.txt beside what the log says, and
-whether a page was allowed from that robots.txt. The log is read twice, in parts: first to learn
-since when each job's settings hold, then to judge. Beside one host at a time only the findings are
-kept in memory.
+The audit computes everything again that it can. Gaps and concurrency come from the times of the
+requests. Required delays come from the jobs' settings and the stored robots.txt, besides the log.
+Permissions come from that robots.txt. The log is read twice, in parts: first to learn since when
+each job's settings hold, then to judge. Only one host at a time and the findings are in memory.
 
-What is not in the log cannot be proven: a worker that is killed takes along the requests it had in
-flight, and those it had not settled yet.
+Two kinds of requests are not in the log: those that a killed worker had in flight, and those that
+it had not settled yet.
 """
 
 from __future__ import annotations

@@ -3,12 +3,12 @@
 A check takes requests in the order of their starts and remembers only what the next one needs. So
 a log of any length is read in bounded memory.
 
-- A host rests after each request: as long as the log says, and as long as today's settings and the
-  stored robots.txt ask, where they held at that time.
+- A host rests after each request, as long as the log says. It also rests as long as the present
+  settings and the stored robots.txt require, if they held at that time.
 - A host has one request in flight.
 - Every request but that for robots.txt rests on a robots.txt that was fetched before, had not
   expired, and allows it. Only a redirect gives a robots.txt another path.
-- Of a request whose page was erased, only the times are judged.
+- If the page of a request was erased, only the times of the request are judged.
 """
 
 from __future__ import annotations

@@ -1,11 +1,11 @@
-"""Compute what a logged request owed its host, from its job and the stored robots.txt.
+"""Compute the required delay of a logged request, from its job and the stored robots.txt.
 
 - A job's settings may change when it is resumed, so they hold for its last run only. One process at
   a time runs a job; workers that were active at the same time belong to one run. `RunHistory` finds
   the last run in a first reading of the log.
-- A stored robots.txt speaks only for requests that name this very copy.
-- `RunHistory` also notes where a robots.txt redirected. Only from there may the search for one lead
-  to another path.
+- A stored robots.txt counts only for requests that name exactly this copy.
+- `RunHistory` also records where a robots.txt redirected. Only after such a redirect may a request
+  for robots.txt have another path.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Make a document of one capture: its analysis, and the chunks that it is found by."""
+"""Make a document of one capture: its analysis, and the chunks by which search finds it."""
 
 from __future__ import annotations
 

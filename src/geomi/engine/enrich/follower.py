@@ -1,8 +1,8 @@
 """Follow the committed captures of a job at its own pace; a crawl never waits for it.
 
-One process at a time leads this work. The work on a batch comes first, then the cursor moves. A
-process that is killed in between leaves the batch to be done again, so the work must come out the
-same when it is done twice.
+One process at a time leads this work. The work on a batch comes first, then the cursor moves. If a
+process is killed in between, the next one does the batch again, so doing the work twice must give
+the same result.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Ask a language model about a page, and decide how far to believe it.
+"""Ask a language model about a page, and decide how much of its answer to use.
 
 The embedded analysis comes first. Whatever goes wrong with a model, that analysis holds. A model
 is asked for a type only where the weights are unsure. It is asked for fields only of products,
@@ -7,7 +7,7 @@ spent, nor about a page that is kept out in any case. Its answer adds to what wa
 
 - A type that a rule decided stays.
 - A flag that counting raised stays up, and such a page is rated no better than counted. Any other
-  rating moves by `MAX_SHIFT` at most, so that no page talks itself from poor to good.
+  rating moves by `MAX_SHIFT` at most, so that no page can raise its own rating from poor to good.
 - A model's field counts only where it stands on the page (ANA-17), and only fills a gap.
 - The same gate decides again, from the same values.
 

@@ -1,13 +1,13 @@
-"""Enrich what crawls collected: make documents, cut them into chunks, and put them into the index.
+"""Enrich collected pages: make documents, cut them into chunks, and put these into the index.
 
 A batch goes into the index, then into the documents. Vectors come after, in a loop of their own: a
 page can be found by its words before a model has seen it (C-80).
 
 Rules kept:
-- A page replaces what an earlier capture of it said, never what a later one did.
+- A capture of a page replaces an earlier capture, never a later one.
 - A cursor belongs to a version of the job's rules, the engines and the chunking. Under another
   version all pages of the job are analysed again.
-- A page that fails costs itself alone; its document says what went wrong.
+- A failing page affects no other page; its document says what went wrong.
 - Where a page keeps a preview, its whole text is erased once it was read for the last time. Its
   document stays until there is another text.
 - Pages that a job found gone leave the index when the job ends. The job's entries tell which; a

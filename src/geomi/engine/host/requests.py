@@ -1,4 +1,4 @@
-"""The requests of one job: what each kind asks for, and who may see the job's own headers."""
+"""Build the requests of one job, and decide which hosts may get the job's own headers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The robots.txt of the hosts a worker serves: fetched once, kept, and read by the job's own rules.
+"""Fetch the robots.txt of a worker's hosts once, keep it, and read it by each job's own rules.
 
 The store keeps copies for the next worker, the next job and `geomi why`; a job may also keep its
 copies to itself, in memory alone (ROB-07). How a copy is parsed, how long it holds and what a

@@ -1,4 +1,4 @@
-"""How well the pages of a job came out, site by site, and what a person should look at."""
+"""Report how well the pages of a job were extracted, site by site, and what to check."""
 
 from __future__ import annotations
 

@@ -1,12 +1,12 @@
-"""Read checkpoints: what is done of a raw file, and what stands in `prod/` for a domain (C-92).
+"""Read checkpoints: whether a raw file is processed, and what `prod/` has for a domain (C-92).
 
 Rules kept:
-- A checkpoint that is empty, makes no sense, or speaks of another file of that name says nothing.
-  Then the raw file is processed again (SED-31).
-- A contract holds if its checkpoint answers for all of its files. Where a file is missing or
-  differs, the contract counts as unfinished.
-- The checkpoint of an unfinished contract still says which raw files it was made of. It does not
-  where another contract stands there: either of the two may cover more than the other.
+- A checkpoint that is empty, unreadable, or about another file of that name is ignored. Then the
+  raw file is processed again (SED-31).
+- A contract is finished if its checkpoint covers all of its files. If a file is missing or differs,
+  the contract counts as unfinished.
+- The checkpoint of an unfinished contract still says which raw files it was made from. It does not
+  if it belongs to another contract: either of the two may cover more than the other.
 """
 
 from __future__ import annotations

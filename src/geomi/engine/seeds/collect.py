@@ -1,6 +1,6 @@
 """Collect the technical facts of a domain's hosts: robots.txt, sitemap, server (SED-45), no page.
 
-Every request goes through a host's lease and stands in the request log, like those of a crawl. The
+Every request needs a host's lease and gets a row in the request log, like those of a crawl. The
 same engine reads and obeys robots.txt, and the same parser reads sitemaps.
 """
 

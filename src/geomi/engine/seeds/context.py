@@ -1,4 +1,4 @@
-"""Bundle what the seed engine was given, and describe a task that it works on."""
+"""Bundle the ports and settings of the seed engine, and describe a task that it works on."""
 
 from __future__ import annotations
 

@@ -1,9 +1,9 @@
 """Decide what follows a failed message, and manage dead letters: list, retry or drop them.
 
 A failure is one of the catalogue's five error classes (ERR-15). A message waits 1, 2 and 4 s
-before its next try (SED-35, SED-42); after the last it is a dead letter (SED-43). A message with
-which too many workers died is given up as well. A dropped letter's raw file counts again when it
-is sent again.
+before its next try (SED-35, SED-42); after the last it is a dead letter (SED-43). A message is also
+a dead letter if too many workers died while they processed it. A dropped letter's raw file counts
+again when it is queued again.
 """
 
 from __future__ import annotations

@@ -1,13 +1,13 @@
-"""Make the contract of one domain: fold its messages together, collect facts, write once.
+"""Write the contract of one domain: merge its messages, collect facts, write once.
 
 Rules kept (C-50, C-52, C-92):
-- A raw file that is covered already needs nothing. A forced one is collected again, once a run.
-- The facts of a contract that holds are not requested again; only new hosts are asked.
+- A raw file that the contract covers needs no work. A forced one is collected again, once a run.
+- The facts of a finished contract are not requested again; only new hosts get requests.
 - An unfinished contract is collected again as a whole. The URLs of the raw files that it covered
-  are read from those files. Where its checkpoint is lost or belongs to another contract, all
-  processed raw files are read.
-- A raw file never changes. Where one has changed, its present content counts, not the messages.
-- The checkpoint is written last, and every write first makes sure that the task is still ours.
+  are read from those files. If its checkpoint is lost or belongs to another contract, all processed
+  raw files are read.
+- A raw file should never change. If one has changed, its present content counts, not the messages.
+- The checkpoint is written last. Before each write, the worker checks that it still has the loan.
 """
 
 from __future__ import annotations

@@ -1,12 +1,11 @@
-"""Hand the contracts of a dataset over to a crawl: start URLs, sitemaps, copies of robots.txt.
+"""Hand the contracts of a dataset over to a crawl: start URLs, sitemaps, robots copies.
 
 Rules kept:
-- An unfinished contract is left out. So are hosts whose robots.txt forbids crawling to the crawl's
-  own agent, whoever collected it. Their copies are handed over all the same, so that `geomi why`
-  can show the line.
-- No more is taken than a job may start from; what was left out is reported.
+- An unfinished contract is left out. So is a host whose robots.txt forbids crawling to the crawl's
+  own agent. Its copy is handed over all the same, so that `geomi why` can show the line.
+- The crawl takes no more URLs than a job may start from, and reports what it left out.
 - A copy of robots.txt counts from when the collector fetched it, and never replaces a newer one.
-- A host that could not be asked, or that refused to answer, is asked by the crawl itself. So is one
+- The crawl itself requests the robots.txt of a host that did not answer or refused, and of a host
   whose copy may be incomplete.
 """
 

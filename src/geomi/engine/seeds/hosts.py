@@ -1,13 +1,13 @@
 """Ask the hosts of one domain: one host at a time, in its turn, within the domain's time.
 
-- `RecordingFetcher` notes every answer and its duration. A domain has one time for all its servers
-  together (C-86). Only requests count: waiting for a host's turn is our politeness. A request gets
-  no more time than is left.
-- `DomainSession` holds at most one host. It gives the host back when another is needed, when the
-  host has to rest for long, and at the end.
+- `RecordingFetcher` records every answer and its duration. A domain has one time limit for all its
+  servers together (C-86). Only requests count, not the wait for a host's turn. A request gets no
+  more time than is left.
+- `DomainSession` leases at most one host. It gives the host back when it needs another, when the
+  host must rest for long, and at the end.
 - `HostProbe` asks for robots.txt over https, or else http. A failure that may pass is retried at
-  once (ERR-13, ERR-14). What remains is a fact about the host (SED-29); that a host could not be
-  asked in time is not. The queue retries later, and only when this has failed (C-85).
+  once (ERR-13, ERR-14). The last failure is a fact about the host (SED-29). A missed turn is not a
+  fact: the queue tries again later (C-85).
 """
 
 from __future__ import annotations

@@ -1,12 +1,12 @@
-"""Find raw files that are not processed yet, and send them to their queue (SED-15).
+"""Find raw files that are not processed yet, and put them into their queue (SED-15).
 
 Rules kept:
 - Any filter works: the longest known prefix is listed, and the rest is filtered (C-51). Only raw
-  files count as found (C-77); other keys are passed over unopened (SED-19).
-- A processed file of which the store knows nothing is sent once more. A store that was lost may
-  have held its domains, and nobody else would send them again.
-- A file that waits already counts as sent: it is in the queue once, however often it is sent.
-- A file that cannot be sent is reported, and stops no other (SED-20). If the store is away, the
+  files count as found (C-77); other keys are skipped unopened (SED-19).
+- A processed file that the store does not know is queued once more. The old store with the messages
+  of its domains may be lost.
+- A file that waits already counts as sent: the queue has it once, however often it is sent.
+- A file that cannot be queued is reported, and stops no other (SED-20). If the store is away, the
   sender waits for it a few times, not at every file.
 - A forced file carries the name of its orchestration, and so do its messages (C-50).
 """

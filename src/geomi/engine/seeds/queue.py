@@ -1,15 +1,14 @@
 """Consume the two queues of a dataset in one process: raw files and domains.
 
 Rules kept:
-- A consumer borrows as many tasks as it has slots. A message is acknowledged by itself (C-85): one
-  task's end costs no other task anything. Messages that fail together because of one of them are
-  tried alone.
+- A consumer borrows as many tasks as it has slots. Each message is acknowledged by itself (C-85),
+  so one task's end does not affect other tasks. If messages fail together, each is tried alone.
 - A handler that raises costs its messages a try. After the last try they are dead letters, in the
   transaction that ends their delivery (SED-42, SED-43).
-- A loan is renewed while its task is worked on. A loan that was lost stops the handler and settles
-  nothing; whoever has the loan now answers for it, and the task is looked at once more.
-- A consumer that leaves takes no more, ends what it holds, and gives back what it cannot end in
-  time.
+- A loan is renewed during the work on its task. A lost loan stops the handler and settles nothing:
+  another worker has it now, and the task is checked once more.
+- A consumer that drains borrows no more, finishes its tasks, and gives back what it cannot finish
+  in time.
 """
 
 from __future__ import annotations

@@ -1,11 +1,11 @@
-"""Process one raw file: check its records, group them by domain, send the domains on (SED-23).
+"""Process one raw file: check its records, group them by domain, queue the domains (SED-23).
 
 Rules kept:
-- A file whose checkpoint answers for it is skipped; a forced one only where this run has done it
-  already. Where it is to be looked at again, its domains are sent and nothing is written.
+- A file that its checkpoint covers is skipped; a forced one only if this run has processed it
+  already. If the message says `again`, its domains are queued and nothing is written.
 - Messages go first, then the rejects, and the checkpoint last. A process that dies before the
   checkpoint does the same again, and sends messages that exist already.
-- Before anything is sent or written, the file must still be ours.
+- Before each message or write, the worker checks that it still has the file's loan.
 """
 
 from __future__ import annotations

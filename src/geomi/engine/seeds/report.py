@@ -1,8 +1,8 @@
-"""Report how far a dataset is, and which of its figures are out of bounds (RPT-04, MON-15).
+"""Report the progress of a dataset, and the figures that are out of bounds (RPT-04, MON-15).
 
-The tasks are the ledger: processed, failed and pending always add up to the total (RPT-05). A
-failure is a task that nobody tries any more. Its share is of all tasks, so the first failure of a
-long run raises no alarm.
+The figures are counted from tasks: processed, failed and pending always add up to the total
+(RPT-05). A failure is a task that is not tried again. Its share is taken of all tasks, so the first
+failure of a long run raises no alarm.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """Find the sitemap of one host, what it lists, and its bytes (SED-11, C-54, C-56, C-58).
 
 Sitemaps that robots.txt names are tried first, then /sitemap.xml. The first one that lists
-something is taken. The sitemaps of an index are read as well, to count their pages. All requests
-together, those without an answer included, have a limit, and so has what is kept of the bytes.
+something is taken. The sitemaps of an index are read as well, to count their pages. The number of
+requests has a limit, requests without an answer included, and so have the stored bytes.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
-"""Read a whole dataset and report what is wrong with it; write nothing and ask nobody.
+"""Read a whole dataset and report its errors; write nothing and send no request.
 
 First come the raw files: their names, records, checkpoints and descriptions. They say which
-domains there have to be. Then come the contracts: whether each holds and covers every raw file
-that names its domain. Last comes what lies there and is no part of a dataset.
+domains must exist. Then come the contracts: whether each is finished and covers every raw file that
+names its domain. Last come files that do not belong to a dataset.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""Find what a crawl would find, without crawling: robots.txt, sitemaps, /llms.txt, seed pages.
+"""Survey a site without crawling it: read robots.txt, sitemaps, /llms.txt and the seed pages.
 
-Every request is sent in its host's turn and stands in the request log. The pages themselves are
+Every request waits for its host's turn and gets a row in the request log. The pages themselves are
 not kept. A URL is judged by the rules of a crawl, so `geomi map` lists exactly what `geomi crawl`
 would put into its frontier.
 """

@@ -1,8 +1,8 @@
-"""Report that a process lives; one process of all also cleans up after dead ones.
+"""Send heartbeats of a process; one process of all also cleans up after dead ones.
 
-A process that shares our data directory is known to be dead at once, by its lock. Of the others
-only silence tells. A worker that was taken for dead, because it or its database was away for too
-long, comes back under its name. Its leases are gone, and their tokens tell it so.
+The lock of a process in our data directory shows at once that it died. Processes elsewhere count as
+dead after their silence. A worker may count as dead because it or its database was away for too
+long; it then comes back under its name. Its leases have ended, and the store refuses their tokens.
 """
 
 from __future__ import annotations

@@ -5,9 +5,9 @@ together have the requests in flight that the process may have. A job that holds
 slot, and the others share the rest evenly. Where there are more jobs than slots, the job that was
 served longest makes room.
 
-Whoever leads a job ends it: the command that started it or, once that is gone, one of the workers.
-So a job is ended exactly once, even when its starter has died. It is not ended before everybody
-can read what it collected.
+The leader of a job ends it: the command that started it or, after that has ended, one of the
+workers. So a job ends exactly once, even if its starter has died. It ends only after all its pages
+are uploaded.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Let one process of many lead: it does a named piece of work for as long as it renews its claim.
+"""Let one process of many lead: it does a named piece of work while it renews its duty.
 
 The leader of a job notes the seconds worked and ends the job when nothing is left. The leader of
 `reap` releases what dead processes held. When a leader is gone, the next process that asks takes

@@ -1,9 +1,9 @@
-"""Write the derived outputs of a job, behind the crawl and never ahead of the store.
+"""Write the derived outputs of a job from committed captures, beside the crawl.
 
 One reader follows the committed captures and hands their records to each output. Its cursor and
-length are committed after the bytes are written. What a crash leaves behind the committed length
-is cut off. An output that lost bytes, or whose captures were lost, is written again from the
-start. It waits for records that a worker of another machine has not uploaded yet.
+length are committed after the bytes are written. After a crash, everything beyond the committed
+length is cut off. An output that lost bytes, or whose captures were lost, is written again from
+the start. It waits for records that a worker of another machine has not uploaded yet.
 """
 
 from __future__ import annotations
