@@ -76,46 +76,37 @@ def ground(request: pytest.FixtureRequest, tmp_path: Path) -> Ground:
     return Ground(open_dataset(url), to_bucket)
 
 
-@waits
-async def _run(work: Callable[[], Awaitable[None]]) -> None:
-    await work()
-
-
 @pytest.mark.req("SED-04", "STO-03")
-def test_files_are_written_read_and_removed(ground: Ground) -> None:
-    async def work() -> None:
-        dataset = ground.dataset
-        assert await dataset.size(PROD) is None
-        assert await dataset.read(PROD, max_bytes=10) is None
-        await dataset.put(PROD, b"first")
-        await dataset.put(PROD, b"second")
-        assert await dataset.size(PROD) == 6
-        assert await dataset.read(PROD, max_bytes=6) == b"second"
-        await dataset.put(PROD, b"")
-        assert await dataset.read(PROD, max_bytes=0) == b""
-        await dataset.remove(PROD)
-        await dataset.remove(PROD)
-        assert await dataset.read(PROD, max_bytes=10) is None
-        assert await ground.keys() == []
-
-    _run(work)
+@waits
+async def test_files_are_written_read_and_removed(ground: Ground) -> None:
+    dataset = ground.dataset
+    assert await dataset.size(PROD) is None
+    assert await dataset.read(PROD, max_bytes=10) is None
+    await dataset.put(PROD, b"first")
+    await dataset.put(PROD, b"second")
+    assert await dataset.size(PROD) == 6
+    assert await dataset.read(PROD, max_bytes=6) == b"second"
+    await dataset.put(PROD, b"")
+    assert await dataset.read(PROD, max_bytes=0) == b""
+    await dataset.remove(PROD)
+    await dataset.remove(PROD)
+    assert await dataset.read(PROD, max_bytes=10) is None
+    assert await ground.keys() == []
 
 
 @pytest.mark.req("SED-32", "C-92")
-def test_a_file_is_added_once(ground: Ground) -> None:
-    async def work() -> None:
-        async with asyncio.TaskGroup() as group:
-            adding = [
-                group.create_task(ground.dataset.add(f"{PROD}.success", b"%d" % number))
-                for number in range(4)
-            ]
-        winners = [number for number, task in enumerate(adding) if task.result()]
-        assert len(winners) == 1
-        assert await ground.dataset.read(f"{PROD}.success", max_bytes=9) == b"%d" % winners[0]
-        assert not await ground.dataset.add(f"{PROD}.success", b"late")
-        assert await ground.keys() == [f"{PROD}.success"]
-
-    _run(work)
+@waits
+async def test_a_file_is_added_once(ground: Ground) -> None:
+    async with asyncio.TaskGroup() as group:
+        adding = [
+            group.create_task(ground.dataset.add(f"{PROD}.success", b"%d" % number))
+            for number in range(4)
+        ]
+    winners = [number for number, task in enumerate(adding) if task.result()]
+    assert len(winners) == 1
+    assert await ground.dataset.read(f"{PROD}.success", max_bytes=9) == b"%d" % winners[0]
+    assert not await ground.dataset.add(f"{PROD}.success", b"late")
+    assert await ground.keys() == [f"{PROD}.success"]
 
 
 @pytest.mark.req("SED-03", "C-92")
@@ -131,102 +122,93 @@ def test_a_file_is_added_once(ground: Ground) -> None:
         "x",
     ],
 )
-def test_raw_data_are_never_written(ground: Ground, key: str) -> None:
-    async def work() -> None:
-        await ground.drop(key, b"as it came")
-        for write in (ground.dataset.put(key, b"x"), ground.dataset.add(key, b"x")):
-            with pytest.raises(StoreError, match="raw data stay"):
-                await write
+@waits
+async def test_raw_data_are_never_written(ground: Ground, key: str) -> None:
+    await ground.drop(key, b"as it came")
+    for write in (ground.dataset.put(key, b"x"), ground.dataset.add(key, b"x")):
         with pytest.raises(StoreError, match="raw data stay"):
-            await ground.dataset.remove(key)
-        assert await ground.dataset.read(key, max_bytes=100) == b"as it came"
-
-    _run(work)
+            await write
+    with pytest.raises(StoreError, match="raw data stay"):
+        await ground.dataset.remove(key)
+    assert await ground.dataset.read(key, max_bytes=100) == b"as it came"
 
 
 @pytest.mark.req("SED-31")
-def test_checkpoints_stand_beside_raw_files(ground: Ground) -> None:
-    async def work() -> None:
-        await ground.drop(RAW, b"[]")
-        assert await ground.dataset.add(f"{RAW}.success", b"{}")
-        await ground.dataset.put(f"{RAW}.success", b"{1}")
-        assert await ground.keys("raw/") == [RAW, f"{RAW}.success"]
-        await ground.dataset.remove(f"{RAW}.success")
-        assert await ground.keys("raw/") == [RAW]
-
-    _run(work)
+@waits
+async def test_checkpoints_stand_beside_raw_files(ground: Ground) -> None:
+    await ground.drop(RAW, b"[]")
+    assert await ground.dataset.add(f"{RAW}.success", b"{}")
+    await ground.dataset.put(f"{RAW}.success", b"{1}")
+    assert await ground.keys("raw/") == [RAW, f"{RAW}.success"]
+    await ground.dataset.remove(f"{RAW}.success")
+    assert await ground.keys("raw/") == [RAW]
 
 
 @pytest.mark.parametrize("key", TRICKS)
-def test_no_key_leads_out(ground: Ground, key: str) -> None:
-    async def work() -> None:
-        dataset = ground.dataset
-        for use in (
-            dataset.read(key, max_bytes=10),
-            dataset.size(key),
-            dataset.put(key, b"x"),
-            dataset.add(key, b"x"),
-            dataset.remove(key),
-        ):
-            with pytest.raises(StoreError):
-                await use
-        if key.removesuffix("/") not in ("", "prod/x"):
-            with pytest.raises(StoreError):
-                await ground.keys(key)
-
-    _run(work)
+@waits
+async def test_no_key_leads_out(ground: Ground, key: str) -> None:
+    dataset = ground.dataset
+    for use in (
+        dataset.read(key, max_bytes=10),
+        dataset.size(key),
+        dataset.put(key, b"x"),
+        dataset.add(key, b"x"),
+        dataset.remove(key),
+    ):
+        with pytest.raises(StoreError):
+            await use
+    if key.removesuffix("/") not in ("", "prod/x"):
+        with pytest.raises(StoreError):
+            await ground.keys(key)
 
 
-def test_the_longest_keys(ground: Ground) -> None:
-    async def work() -> None:
-        whole = "rejects/" + "x" * MAX_PART_BYTES
-        await ground.dataset.put(whole, b"1")
-        assert await ground.keys() == [whole]
-
-    _run(work)
+@waits
+async def test_the_longest_keys(ground: Ground) -> None:
+    whole = "rejects/" + "x" * MAX_PART_BYTES
+    await ground.dataset.put(whole, b"1")
+    assert await ground.keys() == [whole]
 
 
 @pytest.mark.req("C-51")
-def test_files_are_listed_in_order(ground: Ground) -> None:
-    async def work() -> None:
-        keys = [
-            "prod/a/c",
-            "prod/a/d/e",
-            "prod/ab",
-            "raw/country=my/x",
-            "raw/country=sg/y.json",
-            "raw/country=sg/y.json.success",
-        ]
-        for key in reversed(keys):
-            await ground.drop(key, key.encode())
-        assert await ground.keys() == keys
-        assert [it async for it in ground.dataset.list("prod/a/")] == [
-            DatasetFile("prod/a/c", 8),
-            DatasetFile("prod/a/d/e", 10),
-        ]
-        assert await ground.keys("prod/a") == keys[:3]
-        assert await ground.keys("raw/country=sg/") == keys[4:]
-        assert await ground.keys("raw/country=s") == keys[4:]
-        assert await ground.keys("raw/country=kr/") == []
-        assert await ground.keys("rejects/") == []
-
-    _run(work)
+@waits
+async def test_files_are_listed_in_order(ground: Ground) -> None:
+    keys = [
+        "prod/a/c",
+        "prod/a/d/e",
+        "prod/ab",
+        "raw/country=my/x",
+        "raw/country=sg/y.json",
+        "raw/country=sg/y.json.success",
+    ]
+    for key in reversed(keys):
+        await ground.drop(key, key.encode())
+    assert await ground.keys() == keys
+    assert [it async for it in ground.dataset.list("prod/a/")] == [
+        DatasetFile("prod/a/c", 8),
+        DatasetFile("prod/a/d/e", 10),
+    ]
+    assert await ground.keys("prod/a") == keys[:3]
+    assert await ground.keys("raw/country=sg/") == keys[4:]
+    assert await ground.keys("raw/country=s") == keys[4:]
+    assert await ground.keys("raw/country=kr/") == []
+    assert await ground.keys("rejects/") == []
 
 
-def test_a_file_beside_a_folder_of_the_same_name(ground: Ground) -> None:
+@waits
+async def test_a_file_beside_a_folder_of_the_same_name(ground: Ground) -> None:
     """Some servers have `a/` before `a.b`, others after it; nobody may rely on either."""
 
-    async def work() -> None:
-        for key in ("prod/a.b", "prod/a/c", "prod/a/d"):
-            await ground.drop(key, b"x")
-        found = await ground.keys("prod/")
-        assert sorted(found) == ["prod/a.b", "prod/a/c", "prod/a/d"]
-        assert found.index("prod/a/d") == found.index("prod/a/c") + 1
-
-    _run(work)
+    for key in ("prod/a.b", "prod/a/c", "prod/a/d"):
+        await ground.drop(key, b"x")
+    found = await ground.keys("prod/")
+    assert sorted(found) == ["prod/a.b", "prod/a/c", "prod/a/d"]
+    assert found.index("prod/a/d") == found.index("prod/a/c") + 1
 
 
-def test_an_object_that_stands_for_a_folder_is_no_file(monkeypatch: pytest.MonkeyPatch) -> None:
+@waits
+async def test_an_object_that_stands_for_a_folder_is_no_file(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     """Consoles make such objects; only a plain server shows them as they are, with their slash."""
     sizes = {
         f"seeds/{key}": size
@@ -248,46 +230,40 @@ def test_an_object_that_stands_for_a_folder_is_no_file(monkeypatch: pytest.Monke
     monkeypatch.setenv("AWS_ACCESS_KEY_ID", "id")
     monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "secret")
 
-    async def work() -> None:
-        with Site({}, otherwise=Reply(listing.encode(), content_type="application/xml")) as site:
-            dataset = open_dataset(f"s3://bucket/seeds?endpoint={site.url('')}&region=x")
-            assert [it async for it in dataset.list("raw/")] == [
-                DatasetFile("raw/country=sg/category=news/x", 0),
-                DatasetFile("raw/country=sg/category=news/x.y", 3),
-                DatasetFile("raw/z", 0),
-            ]
-
-    _run(work)
+    with Site({}, otherwise=Reply(listing.encode(), content_type="application/xml")) as site:
+        dataset = open_dataset(f"s3://bucket/seeds?endpoint={site.url('')}&region=x")
+        assert [it async for it in dataset.list("raw/")] == [
+            DatasetFile("raw/country=sg/category=news/x", 0),
+            DatasetFile("raw/country=sg/category=news/x.y", 3),
+            DatasetFile("raw/z", 0),
+        ]
 
 
-def test_what_is_too_large_is_refused(ground: Ground) -> None:
-    async def work() -> None:
-        await ground.drop(RAW, b"x" * 11)
-        assert await ground.dataset.read(RAW, max_bytes=11) == b"x" * 11
-        with pytest.raises(SeedError, match="has 11 bytes; the limit is 10") as refused:
-            await ground.dataset.read(RAW, max_bytes=10)
-        assert refused.value.kind is ErrorType.VALIDATION
-
-    _run(work)
+@waits
+async def test_what_is_too_large_is_refused(ground: Ground) -> None:
+    await ground.drop(RAW, b"x" * 11)
+    assert await ground.dataset.read(RAW, max_bytes=11) == b"x" * 11
+    with pytest.raises(SeedError, match="has 11 bytes; the limit is 10") as refused:
+        await ground.dataset.read(RAW, max_bytes=10)
+    assert refused.value.kind is ErrorType.VALIDATION
 
 
-def test_a_gigabyte_is_refused_by_its_size(tmp_path: Path) -> None:
+@waits
+async def test_a_gigabyte_is_refused_by_its_size(tmp_path: Path) -> None:
     path = tmp_path / RAW
     path.parent.mkdir(parents=True)
     with path.open("wb") as file:
         file.truncate(1024**3)  # no block of it is on the disk
     path.chmod(0)  # and none can be read
 
-    async def work() -> None:
-        dataset = DirectoryDataset(tmp_path)
-        assert await dataset.size(RAW) == 1024**3
-        with pytest.raises(SeedError, match="has 1073741824 bytes"):
-            await dataset.read(RAW, max_bytes=64 * 1024**2)
-
-    _run(work)
+    dataset = DirectoryDataset(tmp_path)
+    assert await dataset.size(RAW) == 1024**3
+    with pytest.raises(SeedError, match="has 1073741824 bytes"):
+        await dataset.read(RAW, max_bytes=64 * 1024**2)
 
 
-def test_links_out_of_a_directory_are_not_followed(tmp_path: Path) -> None:
+@waits
+async def test_links_out_of_a_directory_are_not_followed(tmp_path: Path) -> None:
     root, outside = tmp_path / "root", tmp_path / "outside"
     (outside / FOLDER).mkdir(parents=True)
     (outside / FOLDER / "raw_0001.json").write_bytes(b"secret")
@@ -297,43 +273,38 @@ def test_links_out_of_a_directory_are_not_followed(tmp_path: Path) -> None:
     (root / "prod" / "folder").symlink_to(outside)
     (root / "prod" / "loop").symlink_to(root / "prod")
 
-    async def work() -> None:
-        dataset = DirectoryDataset(root)
-        assert [it.key async for it in dataset.list("")] == []
-        for key in (RAW, "prod/file"):
-            with pytest.raises(StoreError, match="leads out of"):
-                await dataset.read(key, max_bytes=100)
-            with pytest.raises(StoreError, match="leads out of"):
-                await dataset.size(key)
+    dataset = DirectoryDataset(root)
+    assert [it.key async for it in dataset.list("")] == []
+    for key in (RAW, "prod/file"):
         with pytest.raises(StoreError, match="leads out of"):
-            [it async for it in dataset.list("raw/")]
-        for write in (
-            dataset.put("prod/folder/x", b"x"),
-            dataset.add("prod/folder/new/x", b"x"),
-            dataset.remove(f"prod/folder/{FOLDER}raw_0001.json"),
-            dataset.add(f"{RAW}.success", b"x"),
-        ):
-            with pytest.raises(StoreError, match="leads out of"):
-                await write
-        await dataset.put("prod/file", b"ours")
-        assert await dataset.read("prod/file", max_bytes=100) == b"ours"
-
-    _run(work)
+            await dataset.read(key, max_bytes=100)
+        with pytest.raises(StoreError, match="leads out of"):
+            await dataset.size(key)
+    with pytest.raises(StoreError, match="leads out of"):
+        [it async for it in dataset.list("raw/")]
+    for write in (
+        dataset.put("prod/folder/x", b"x"),
+        dataset.add("prod/folder/new/x", b"x"),
+        dataset.remove(f"prod/folder/{FOLDER}raw_0001.json"),
+        dataset.add(f"{RAW}.success", b"x"),
+    ):
+        with pytest.raises(StoreError, match="leads out of"):
+            await write
+    await dataset.put("prod/file", b"ours")
+    assert await dataset.read("prod/file", max_bytes=100) == b"ours"
     assert [path.read_bytes() for path in outside.rglob("*") if path.is_file()] == [b"secret"]
 
 
-def test_nothing_is_written_through_a_link_to_raw_data(tmp_path: Path) -> None:
+@waits
+async def test_nothing_is_written_through_a_link_to_raw_data(tmp_path: Path) -> None:
     (tmp_path / "raw").mkdir()
     (tmp_path / "raw" / "x").write_bytes(b"as it came")
     (tmp_path / "prod").symlink_to("raw")
 
-    async def work() -> None:
-        dataset = DirectoryDataset(tmp_path)
-        for write in (dataset.put("prod/x", b"x"), dataset.remove("prod/x")):
-            with pytest.raises(StoreError, match="leads out of"):
-                await write
-
-    _run(work)
+    dataset = DirectoryDataset(tmp_path)
+    for write in (dataset.put("prod/x", b"x"), dataset.remove("prod/x")):
+        with pytest.raises(StoreError, match="leads out of"):
+            await write
     assert (tmp_path / "raw" / "x").read_bytes() == b"as it came"
 
 
@@ -360,44 +331,43 @@ async def test_a_root_that_is_gone_is_not_made_anew(tmp_path: Path, is_moved: bo
     assert not root.exists()
 
 
-def test_what_is_no_plain_file_is_not_there(tmp_path: Path) -> None:
+@waits
+async def test_what_is_no_plain_file_is_not_there(tmp_path: Path) -> None:
     (tmp_path / "prod" / "folder").mkdir(parents=True)
     os.mkfifo(tmp_path / "prod" / "pipe")
     (tmp_path / "prod" / ".x.0.part").write_bytes(b"half")
     (tmp_path / "prod" / "circle").symlink_to("circle")
     (tmp_path / "prod" / "nowhere").symlink_to("nothing")
 
-    async def work() -> None:
-        dataset = DirectoryDataset(tmp_path)
-        assert [it.key async for it in dataset.list("")] == []
-        for key in ("pipe", "folder", ".x.0.part/y", "circle", "nowhere", "circle/y"):
-            assert await dataset.read(f"prod/{key}", max_bytes=100) is None
-            assert await dataset.size(f"prod/{key}") is None
-        with pytest.raises(StoreError):
-            await dataset.put("prod/folder", b"x")
-        await dataset.put("prod/circle", b"ours")
-        assert await dataset.read("prod/circle", max_bytes=100) == b"ours"
-
-    _run(work)
+    dataset = DirectoryDataset(tmp_path)
+    assert [it.key async for it in dataset.list("")] == []
+    for key in ("pipe", "folder", ".x.0.part/y", "circle", "nowhere", "circle/y"):
+        assert await dataset.read(f"prod/{key}", max_bytes=100) is None
+        assert await dataset.size(f"prod/{key}") is None
+    with pytest.raises(StoreError):
+        await dataset.put("prod/folder", b"x")
+    await dataset.put("prod/circle", b"ours")
+    assert await dataset.read("prod/circle", max_bytes=100) == b"ours"
 
 
-def test_a_file_in_the_way_of_a_folder(tmp_path: Path) -> None:
+@waits
+async def test_a_file_in_the_way_of_a_folder(tmp_path: Path) -> None:
     (tmp_path / "prod").write_bytes(b"in the way")
 
-    async def work() -> None:
-        dataset = DirectoryDataset(tmp_path)
-        for write in (dataset.put("prod/x/y", b"x"), dataset.add("prod/x/y", b"x")):
-            with pytest.raises(StoreError, match="cannot be used"):
-                await write
-        await dataset.remove("prod/x/y")
-        assert await dataset.read("prod/x/y", max_bytes=10) is None
-        assert [it.key async for it in dataset.list("prod/x/")] == []
-
-    _run(work)
+    dataset = DirectoryDataset(tmp_path)
+    for write in (dataset.put("prod/x/y", b"x"), dataset.add("prod/x/y", b"x")):
+        with pytest.raises(StoreError, match="cannot be used"):
+            await write
+    await dataset.remove("prod/x/y")
+    assert await dataset.read("prod/x/y", max_bytes=10) is None
+    assert [it.key async for it in dataset.list("prod/x/")] == []
     assert (tmp_path / "prod").read_bytes() == b"in the way"
 
 
-def test_a_write_that_the_system_refuses(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@waits
+async def test_a_write_that_the_system_refuses(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     def full(_: Path) -> None:
         raise OSError(errno.ENOSPC, "full")
 
@@ -405,52 +375,45 @@ def test_a_write_that_the_system_refuses(tmp_path: Path, monkeypatch: pytest.Mon
     (tmp_path / "prod").mkdir()
     (tmp_path / "prod" / "y").touch()
 
-    async def work() -> None:
-        dataset = DirectoryDataset(tmp_path)
-        for write in (
-            dataset.put("prod/x", b"x"),
-            dataset.add("prod/z", b"x"),
-            dataset.add("prod/new/z", b"x"),
-            dataset.remove("prod/y"),
-        ):
-            with pytest.raises(StoreFull):
-                await write
-
-    _run(work)
+    dataset = DirectoryDataset(tmp_path)
+    for write in (
+        dataset.put("prod/x", b"x"),
+        dataset.add("prod/z", b"x"),
+        dataset.add("prod/new/z", b"x"),
+        dataset.remove("prod/y"),
+    ):
+        with pytest.raises(StoreFull):
+            await write
 
 
 @pytest.mark.req("SED-32")
-def test_a_write_that_ends_in_the_middle_leaves_nothing_of_itself(tmp_path: Path) -> None:
+@waits
+async def test_a_write_that_ends_in_the_middle_leaves_nothing_of_itself(tmp_path: Path) -> None:
     broken = cast("bytes", "no bytes: this is noticed when the file is open")
 
-    async def work() -> None:
-        dataset = DirectoryDataset(tmp_path)
-        with pytest.raises(TypeError):
-            await dataset.add(f"{PROD}.success", broken)
-        assert await dataset.size(f"{PROD}.success") is None
-        await dataset.put(PROD, b"first")
-        with pytest.raises(TypeError):
-            await dataset.put(PROD, broken)
-        with (tmp_path / PROD).open("rb") as reader:
-            assert await dataset.read(PROD, max_bytes=9) == b"first"
-            await dataset.put(PROD, b"second")
-            assert reader.read() == b"first", "whoever reads has one of them as a whole"
-        assert [it.key async for it in dataset.list("")] == [PROD]
-
-    _run(work)
+    dataset = DirectoryDataset(tmp_path)
+    with pytest.raises(TypeError):
+        await dataset.add(f"{PROD}.success", broken)
+    assert await dataset.size(f"{PROD}.success") is None
+    await dataset.put(PROD, b"first")
+    with pytest.raises(TypeError):
+        await dataset.put(PROD, broken)
+    with (tmp_path / PROD).open("rb") as reader:
+        assert await dataset.read(PROD, max_bytes=9) == b"first"
+        await dataset.put(PROD, b"second")
+        assert reader.read() == b"first", "whoever reads has one of them as a whole"
+    assert [it.key async for it in dataset.list("")] == [PROD]
     assert [path.name for path in (tmp_path / PROD).parent.iterdir()] == ["domain_metadata.json"]
 
 
-def test_more_files_than_are_listed_at_once(tmp_path: Path) -> None:
+@waits
+async def test_more_files_than_are_listed_at_once(tmp_path: Path) -> None:
     (tmp_path / "prod").mkdir()
     for number in range(LISTED_AT_ONCE + 1):
         (tmp_path / "prod" / f"{number:05}").touch()
 
-    async def work() -> None:
-        listed = [it.key async for it in DirectoryDataset(tmp_path).list("prod/")]
-        assert listed == [f"prod/{number:05}" for number in range(LISTED_AT_ONCE + 1)]
-
-    _run(work)
+    listed = [it.key async for it in DirectoryDataset(tmp_path).list("prod/")]
+    assert listed == [f"prod/{number:05}" for number in range(LISTED_AT_ONCE + 1)]
 
 
 def test_how_datasets_are_named(tmp_path: Path, s3: S3Server) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -36,66 +36,53 @@ def spools(request: pytest.FixtureRequest, tmp_path: Path) -> Spools:
 
 
 @waits
-async def _run(work: Callable[[], Awaitable[None]]) -> None:
-    await work()
+async def test_a_text_waits_until_it_is_dropped(spools: Spools) -> None:
+    spool = spools()
+    await spool.put("job-1", {FIRST: b"one" * 1000, SECOND: b"two"})
+    await spool.put("job-1", {SECOND: b"again"})
+    elsewhere = spools()
+    assert await elsewhere.get("job-1", FIRST) == b"one" * 1000
+    assert await elsewhere.get("job-1", SECOND) == b"again"
+    assert await elsewhere.get("job-2", FIRST) is None
+    await elsewhere.drop("job-1", [FIRST, FIRST])
+    await elsewhere.drop("job-1", [])
+    assert await spool.get("job-1", FIRST) is None
+    assert await spool.get("job-1", SECOND) == b"again"
 
 
-def test_a_text_waits_until_it_is_dropped(spools: Spools) -> None:
-    async def work() -> None:
-        spool = spools()
-        await spool.put("job-1", {FIRST: b"one" * 1000, SECOND: b"two"})
-        await spool.put("job-1", {SECOND: b"again"})
-        elsewhere = spools()
-        assert await elsewhere.get("job-1", FIRST) == b"one" * 1000
-        assert await elsewhere.get("job-1", SECOND) == b"again"
-        assert await elsewhere.get("job-2", FIRST) is None
-        await elsewhere.drop("job-1", [FIRST, FIRST])
-        await elsewhere.drop("job-1", [])
-        assert await spool.get("job-1", FIRST) is None
-        assert await spool.get("job-1", SECOND) == b"again"
-
-    _run(work)
-
-
-def test_what_is_over_goes_and_nothing_else(spools: Spools) -> None:
-    async def work() -> None:
-        spool = spools()
-        for job in ("job-1", "job-2"):
-            await spool.put(job, {FIRST: b"one", SECOND: b"two"})
-        assert await spool.sweep(wall_s=99.9) == 0
-        assert await spool.sweep(wall_s=100.0) == 2
-        assert await spool.get("job-1", FIRST) is None
-        assert await spool.get("job-2", SECOND) == b"two"
-        await spool.erase("job-2")
-        await spool.erase("job-3")
-        assert await spool.get("job-2", SECOND) is None
-        assert await spool.sweep(wall_s=200.0) == 1
-        assert await spool.sweep(wall_s=200.0) == 0
-
-    _run(work)
+@waits
+async def test_what_is_over_goes_and_nothing_else(spools: Spools) -> None:
+    spool = spools()
+    for job in ("job-1", "job-2"):
+        await spool.put(job, {FIRST: b"one", SECOND: b"two"})
+    assert await spool.sweep(wall_s=99.9) == 0
+    assert await spool.sweep(wall_s=100.0) == 2
+    assert await spool.get("job-1", FIRST) is None
+    assert await spool.get("job-2", SECOND) == b"two"
+    await spool.erase("job-2")
+    await spool.erase("job-3")
+    assert await spool.get("job-2", SECOND) is None
+    assert await spool.sweep(wall_s=200.0) == 1
+    assert await spool.sweep(wall_s=200.0) == 0
 
 
 @pytest.mark.parametrize("name", ["../../geomi.db", "x", f"100-{'g' * 32}", ""])
-def test_no_name_leads_elsewhere(tmp_path: Path, name: str) -> None:
-    async def work() -> None:
-        with pytest.raises(StoreError, match="names no text"):
-            await DirectorySpool(tmp_path).get("job-1", name)
-        with pytest.raises(StoreError, match="cannot name a job"):
-            await DirectorySpool(tmp_path).drop("../job", [FIRST])
-
-    _run(work)
+@waits
+async def test_no_name_leads_elsewhere(tmp_path: Path, name: str) -> None:
+    with pytest.raises(StoreError, match="names no text"):
+        await DirectorySpool(tmp_path).get("job-1", name)
+    with pytest.raises(StoreError, match="cannot name a job"):
+        await DirectorySpool(tmp_path).drop("../job", [FIRST])
 
 
-def test_halves_of_a_crash_are_no_text_and_go_in_time(tmp_path: Path) -> None:
-    async def work() -> None:
-        spool = DirectorySpool(tmp_path)
-        await spool.put("job-1", {FIRST: b"one"})
-        folder = tmp_path / "spool" / "job-1"
-        (folder / SECOND).write_bytes(b"")
-        (folder / f"{SECOND}.part").write_bytes(b"half")
-        (folder / "theirs.txt").write_bytes(b"not ours")
-        assert await spool.get("job-1", SECOND) is None
-        assert await spool.sweep(wall_s=1000.0) == 3
-        assert [path.name for path in folder.iterdir()] == ["theirs.txt"]
-
-    _run(work)
+@waits
+async def test_halves_of_a_crash_are_no_text_and_go_in_time(tmp_path: Path) -> None:
+    spool = DirectorySpool(tmp_path)
+    await spool.put("job-1", {FIRST: b"one"})
+    folder = tmp_path / "spool" / "job-1"
+    (folder / SECOND).write_bytes(b"")
+    (folder / f"{SECOND}.part").write_bytes(b"half")
+    (folder / "theirs.txt").write_bytes(b"not ours")
+    assert await spool.get("job-1", SECOND) is None
+    assert await spool.sweep(wall_s=1000.0) == 3
+    assert [path.name for path in folder.iterdir()] == ["theirs.txt"]

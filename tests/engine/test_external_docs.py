@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -96,14 +97,10 @@ class Scene:
         return sum(seen.path == path for seen in self.source.log)
 
 
-@waits
+@asynccontextmanager
 async def play(
-    root: Path,
-    stock: Stock,
-    work: Callable[[Scene, DataDirectory], Awaitable[None]],
-    *,
-    db: str = "",
-) -> Scene:
+    root: Path, stock: Stock, *, db: str = ""
+) -> AsyncIterator[tuple[Scene, DataDirectory]]:
     """Open a data directory where a provider is registered and a source is named."""
 
     with Site(ROUTES) as site, Site(stock.routes) as source:
@@ -111,8 +108,7 @@ async def play(
         settings = replace(scene.settings, db=db)
         async with open_directory(root, settings, lambda _: scene.ear) as home:
             await providers.add(home.world, scene.provider)
-            await work(scene, home)
-    return scene
+            yield scene, home
 
 
 async def collected(scene: Scene, home: DataDirectory, **options: Any) -> ProviderRun:
@@ -123,8 +119,9 @@ async def collected(scene: Scene, home: DataDirectory, **options: Any) -> Provid
 
 
 @pytest.mark.req("C7-01", "C7-02", "C7-03")
-def test_what_context7_has_is_collected_there_and_found_like_pages(tmp_path: Path) -> None:
-    async def work(scene: Scene, home: DataDirectory) -> None:
+@waits
+async def test_what_context7_has_is_collected_there_and_found_like_pages(tmp_path: Path) -> None:
+    async with play(tmp_path, Stock({"/other/thing": "Other", ACME: "Acme"})) as (scene, home):
         ended = await collected(scene, home)
         assert ended.decision is not None
         assert ended.decision.channel is Channel.CONTEXT7
@@ -135,8 +132,6 @@ def test_what_context7_has_is_collected_there_and_found_like_pages(tmp_path: Pat
         assert scene.asked(SEARCH) == 1 and scene.asked(CONTEXT) == len(TOPICS)
         found = (await search_pages(home, "webhooks callbacks", NO_FILTERS, limit=10)).found.hits
         assert found[0].passage.url == scene.source.url("/acme/docs/events")
-
-    scene = play(tmp_path, Stock({"/other/thing": "Other", ACME: "Acme"}), work)
     assert scene.site.log == []
     assert scene.ear.warnings == []
     records = {record["url"]: record for record in read_records(tmp_path)}
@@ -159,10 +154,11 @@ def test_what_context7_has_is_collected_there_and_found_like_pages(tmp_path: Pat
         (Stock({ACME: "Acme"}), [Reply(b"no", 401)], "answered 401: no"),
     ],
 )
-def test_what_context7_cannot_give_is_crawled(
+@waits
+async def test_what_context7_cannot_give_is_crawled(
     tmp_path: Path, stock: Stock, trouble: list[Reply | Raw], why: str
 ) -> None:
-    async def work(scene: Scene, home: DataDirectory) -> None:
+    async with play(tmp_path, stock) as (scene, home):
         stock.trouble = list(trouble)
         ended = await collected(scene, home)
         assert ended.decision is not None and ended.decision.channel is Channel.CRAWL
@@ -170,8 +166,6 @@ def test_what_context7_cannot_give_is_crawled(
         job = ended.report.job
         assert (job.provider, job.library) == ("example", "")
         assert job.channel_why == ended.decision.why
-
-    scene = play(tmp_path, stock, work)
     assert paths(scene.site.log) == ["/docs", "/docs/a"]
     assert sorted(record["title"] for record in read_records(tmp_path)) == ["a", "docs"]
     assert scene.ear.warnings[-1:] == [
@@ -180,8 +174,9 @@ def test_what_context7_cannot_give_is_crawled(
 
 
 @pytest.mark.req("C7-02", "G-22")
-def test_five_errors_in_the_middle_end_it_and_four_do_not(tmp_path: Path) -> None:
-    async def work(scene: Scene, home: DataDirectory) -> None:
+@waits
+async def test_five_errors_in_the_middle_end_it_and_four_do_not(tmp_path: Path) -> None:
+    async with play(tmp_path, Stock({ACME: "Acme"})) as (scene, home):
         await ask_channel(home, "example")
         scene.stock.trouble = [busy(status) for status in (503, 429, 500, 202)]
         ended = await collected(scene, home)
@@ -196,12 +191,11 @@ def test_five_errors_in_the_middle_end_it_and_four_do_not(tmp_path: Path) -> Non
         assert scene.asked(CONTEXT) == len(TOPICS) + MOST_ERRORS - 1 + MOST_ERRORS
         assert scene.asked(SEARCH) == 1, "what was found holds for a day"
 
-    play(tmp_path, Stock({ACME: "Acme"}), work)
-
 
 @pytest.mark.req("C7-02")
-def test_the_rules_of_its_crawl_hold_for_pages_alone(tmp_path: Path) -> None:
-    async def work(scene: Scene, home: DataDirectory) -> None:
+@waits
+async def test_the_rules_of_its_crawl_hold_for_pages_alone(tmp_path: Path) -> None:
+    async with play(tmp_path, Stock({ACME: "Acme"})) as (scene, home):
         strict = replace(scene.provider, max_pages=1, blocked_path_patterns=("/acme/**",))
         await providers.add(home.world, strict)
         plan = plan_for(strict)
@@ -212,23 +206,21 @@ def test_the_rules_of_its_crawl_hold_for_pages_alone(tmp_path: Path) -> None:
         assert crawled.report.job.stats.collected == 1
         assert paths(scene.site.log) == ["/docs"]
 
-    play(tmp_path, Stock({ACME: "Acme"}), work)
-
 
 @pytest.mark.req("G-22")
-def test_a_library_that_is_gone_since_is_crawled(tmp_path: Path) -> None:
-    async def work(scene: Scene, home: DataDirectory) -> None:
+@waits
+async def test_a_library_that_is_gone_since_is_crawled(tmp_path: Path) -> None:
+    async with play(tmp_path, Stock({ACME: "Acme"})) as (scene, home):
         await ask_channel(home, "example")
         del scene.stock.libraries[ACME]
         ended = await collected(scene, home)
         assert ended.decision is not None
         assert ended.decision.why == "Context7: library not found"
 
-    play(tmp_path, Stock({ACME: "Acme"}), work)
 
-
-def test_without_a_source_it_is_the_crawl_as_ever(tmp_path: Path) -> None:
-    async def work(scene: Scene, home: DataDirectory) -> None:
+@waits
+async def test_without_a_source_it_is_the_crawl_as_ever(tmp_path: Path) -> None:
+    async with play(tmp_path, Stock({ACME: "Acme"})) as (scene, home):
         ended = await collected(scene, replace(home, ready=None))
         assert ended.decision is not None
         assert (ended.decision.channel, ended.decision.why) == (
@@ -237,27 +229,25 @@ def test_without_a_source_it_is_the_crawl_as_ever(tmp_path: Path) -> None:
         )
         with pytest.raises(ConfigError, match="no external source is configured"):
             librarian_of(replace(home, ready=None))
-
-    scene = play(tmp_path, Stock({ACME: "Acme"}), work)
     assert scene.source.log == []
     assert len(read_records(tmp_path)) == 2
 
 
-def test_the_source_may_be_private_where_pages_may_not(tmp_path: Path) -> None:
-    async def work(scene: Scene, home: DataDirectory) -> None:
+@waits
+async def test_the_source_may_be_private_where_pages_may_not(tmp_path: Path) -> None:
+    async with play(tmp_path, Stock({ACME: "Acme"})) as (scene, _):
         settings = replace(scene.settings, allow_private=False)
         async with open_directory(tmp_path / "public", settings, lambda _: scene.ear) as public:
             await providers.add(public.world, scene.provider)
             ended = await collected(scene, public)
             assert ended.report.job.stats.collected == len(TOPICS)
 
-    play(tmp_path, Stock({ACME: "Acme"}), work)
 
-
-def test_the_key_is_nowhere(tmp_path: Path) -> None:
+@waits
+async def test_the_key_is_nowhere(tmp_path: Path) -> None:
     """Not in what is kept, told or logged, although the server repeats it wherever it can."""
 
-    async def work(scene: Scene, home: DataDirectory) -> None:
+    async with play(tmp_path, Stock({ACME: "Acme"})) as (scene, home):
         scene.stock.libraries[ACME] = f"Acme {KEY}"
         scene.stock.trouble = [busy(), Reply(f"who is {KEY}?".encode(), 500, headers=AT_ONCE)]
         await collected(scene, home)
@@ -265,17 +255,21 @@ def test_the_key_is_nowhere(tmp_path: Path) -> None:
         ended = await collected(scene, home)
         assert ended.decision is not None and "[key]" in ended.decision.why
         assert KEY not in ended.decision.why
-
-    scene = play(tmp_path, Stock({ACME: "Acme"}), work)
     assert scene.source.log[-1].headers["authorization"] == f"Bearer {KEY}"
     assert KEY not in repr(scene.ear.events)
-    files = [path for path in tmp_path.rglob("*") if path.is_file()]
+    files = _files_in(tmp_path)
     assert len(files) > len(TOPICS)
     assert [path for path in files if KEY.encode() in path.read_bytes()] == []
 
 
-def test_an_interrupted_run_goes_on_where_it_was(tmp_path: Path) -> None:
-    async def work(scene: Scene, home: DataDirectory) -> None:
+def _files_in(root: Path) -> list[Path]:
+    return [path for path in root.rglob("*") if path.is_file()]
+
+
+@waits
+async def test_an_interrupted_run_goes_on_where_it_was(tmp_path: Path) -> None:
+    async with play(tmp_path, Stock({ACME: "Acme"})) as (scene, home):
+
         def stop(supervisor: Supervisor) -> None:
             asyncio.get_running_loop().call_soon(supervisor.interrupt)
 
@@ -288,13 +282,13 @@ def test_an_interrupted_run_goes_on_where_it_was(tmp_path: Path) -> None:
         assert again.report.job.stats.collected == len(TOPICS)
         assert scene.asked(SEARCH) == 1
 
-    play(tmp_path, Stock({ACME: "Acme"}), work)
 
-
-def test_a_run_that_goes_on_and_is_not_enough_is_followed_by_a_crawl_of_its_own(
+@waits
+async def test_a_run_that_goes_on_and_is_not_enough_is_followed_by_a_crawl_of_its_own(
     tmp_path: Path,
 ) -> None:
-    async def work(scene: Scene, home: DataDirectory) -> None:
+    async with play(tmp_path, Stock({ACME: "Acme"}, empty=True)) as (scene, home):
+
         def stop(supervisor: Supervisor) -> None:
             asyncio.get_running_loop().call_soon(supervisor.interrupt)
 
@@ -310,11 +304,10 @@ def test_a_run_that_goes_on_and_is_not_enough_is_followed_by_a_crawl_of_its_own(
         over = await collected(scene, home, resume=True)  # nothing is left to go on with
         assert over.report.job.id == again.report.job.id
 
-    play(tmp_path, Stock({ACME: "Acme"}, empty=True), work)
 
-
-def test_whoever_does_not_know_the_source_does_not_serve_its_jobs(tmp_path: Path) -> None:
-    async def work(scene: Scene, home: DataDirectory) -> None:
+@waits
+async def test_whoever_does_not_know_the_source_does_not_serve_its_jobs(tmp_path: Path) -> None:
+    async with play(tmp_path, Stock({ACME: "Acme"})) as (scene, home):
         plan = plan_for(scene.provider)
         soon = Recrawl(first_interval_s=0.0, min_interval_s=0.0)
         config = replace(plan.resolved.config, recrawl=soon)
@@ -329,23 +322,21 @@ def test_whoever_does_not_know_the_source_does_not_serve_its_jobs(tmp_path: Path
         assert scene.asked(CONTEXT) == asked_before + len(TOPICS)
         assert scene.site.log == []
 
-    play(tmp_path, Stock({ACME: "Acme"}), work)
 
-
-def test_a_takedown_erases_ready_documents_too(tmp_path: Path) -> None:
-    async def work(scene: Scene, home: DataDirectory) -> None:
+@waits
+async def test_a_takedown_erases_ready_documents_too(tmp_path: Path) -> None:
+    async with play(tmp_path, Stock({ACME: "Acme"})) as (scene, home):
         await collected(scene, home)
         line = await take_down_provider(home, await provider_holdings(home, "example"), "letter")
         assert (line.jobs, line.pages) == (1, len(TOPICS))
         with pytest.raises(ConfigError, match="does not allow crawling"):
             await collected(scene, home)
-
-    play(tmp_path, Stock({ACME: "Acme"}), work)
     assert list((tmp_path / "md").rglob("*.md")) == []
 
 
-def test_a_preset_is_looked_for_once_a_day_and_under_its_name(tmp_path: Path) -> None:
-    async def work(scene: Scene, home: DataDirectory) -> None:
+@waits
+async def test_a_preset_is_looked_for_once_a_day_and_under_its_name(tmp_path: Path) -> None:
+    async with play(tmp_path, Stock({ACME: "Acme", "/stripe/docs": "Stripe"})) as (scene, home):
         everyone = len(presets()) + 1
         assert len(await unchecked_providers(home)) == everyone
         checked = await check_providers(home, librarian_of(home))
@@ -361,18 +352,15 @@ def test_a_preset_is_looked_for_once_a_day_and_under_its_name(tmp_path: Path) ->
         assert await unchecked_providers(home) == ["example"]
         assert await stored_finding(home, replace(scene.provider, name="Acme Two")) is None
 
-    play(tmp_path, Stock({ACME: "Acme", "/stripe/docs": "Stripe"}), work)
 
-
-def test_what_could_not_be_asked_is_not_remembered(tmp_path: Path) -> None:
-    async def work(scene: Scene, home: DataDirectory) -> None:
+@waits
+async def test_what_could_not_be_asked_is_not_remembered(tmp_path: Path) -> None:
+    async with play(tmp_path, Stock({ACME: "Acme"})) as (scene, home):
         scene.stock.trouble = [busy()] * MOST_ERRORS
         checked = await check_providers(home, librarian_of(home), ["example", "stripe"])
         assert [bool(one.problem) for one in checked] == [True, True]
         assert scene.asked(SEARCH) == MOST_ERRORS
         assert "example" in await unchecked_providers(home)
-
-    play(tmp_path, Stock({ACME: "Acme"}), work)
 
 
 THERE, MISSING = LibraryFinding("k", "n", ACME, 0.0), LibraryFinding("k", "n", "", 0.0)
@@ -488,18 +476,17 @@ async def test_an_address_that_is_none_is_refused_before_anything_is_made(tmp_pa
     assert not (tmp_path / "data").exists()
 
 
-def test_it_is_the_same_on_postgresql(tmp_path: Path, cluster: Cluster) -> None:
-    async def work(scene: Scene, home: DataDirectory) -> None:
+@waits
+async def test_it_is_the_same_on_postgresql(tmp_path: Path, cluster: Cluster) -> None:
+    db = cluster.new_schema()
+    async with play(tmp_path, Stock({ACME: "Acme"}), db=db) as (scene, home):
         ended = await collected(scene, home)
         assert ended.report.job.stats.collected == len(TOPICS)
         scene.stock.empty = True
         ended = await collected(scene, home)
         assert ended.decision is not None and ended.decision.why == "Context7: empty result"
         assert scene.asked(SEARCH) == 1
-
-    db = cluster.new_schema()
-    scene = play(tmp_path, Stock({ACME: "Acme"}), work, db=db)
-    kept = stored_findings(tmp_path, replace(LOCAL, db=db))
+    kept = await asyncio.to_thread(stored_findings, tmp_path, replace(LOCAL, db=db))
     assert kept["example"].library == ACME
     assert paths(scene.site.log) == ["/docs", "/docs/a"]
 
@@ -507,9 +494,8 @@ def test_it_is_the_same_on_postgresql(tmp_path: Path, cluster: Cluster) -> None:
 @waits
 async def test_a_document_takes_no_longer_than_a_request_may_and_nothing_else_is_asked() -> None:
     clock = HandClock()
-    librarian = ExternalDocsClient(
-        Script(SourceBusy("x")), clock
-    )  # its rest never ends: nobody turns
+    # Its rest never ends: nobody turns the clock.
+    librarian = ExternalDocsClient(Script(SourceBusy("x")), clock)
     fetcher = ExternalDocsFetcher(librarian, clock, library=ACME, name="Acme")
     request = Request("https://c7.test/acme/docs/errors", (), 1.0, 1.0, 0.01, 1024)
     late = await fetcher.fetch(request)

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
 from dataclasses import replace
 from datetime import UTC, datetime
 from email.utils import formatdate
 from pathlib import Path
-from typing import TypeVar
 
 import pytest
 
@@ -38,8 +38,6 @@ CONFIG = CrawlConfig(
 
 DUE = RecrawlRequest()
 
-T = TypeVar("T")
-
 
 def web() -> Site:
     """A home page, two pages below it, and one below them."""
@@ -59,20 +57,17 @@ def routes(site: Site) -> dict[str, Route]:
     return site.routes
 
 
-@waits
+@asynccontextmanager
 async def by_hand(
-    root: Path,
-    work: Callable[[Hand, Site, CrawlJob], Awaitable[T]],
-    config: CrawlConfig = CONFIG,
-) -> T:
-    """Crawl the web to its end and then do some work, in a world whose time is turned by hand."""
-
+    root: Path, config: CrawlConfig = CONFIG
+) -> AsyncIterator[tuple[Hand, Site, CrawlJob]]:
+    """Crawl the web to its end, in a world whose time is turned by hand."""
     async with hand_in(root) as hand:
         with web() as site:
             job = await hand.crawl(config, site.url("/"))
             await jobs.finish(hand.world, job, StopReason.DONE)
             site.log.clear()
-            return await work(hand, site, await hand.job(job))
+            yield hand, site, await hand.job(job)
 
 
 async def again(
@@ -88,8 +83,9 @@ async def again(
 
 
 @pytest.mark.req("CHG-04")
-def test_nothing_is_due_before_its_time(tmp_path: Path) -> None:
-    async def work(hand: Hand, site: Site, crawl: CrawlJob) -> None:
+@waits
+async def test_nothing_is_due_before_its_time(tmp_path: Path) -> None:
+    async with by_hand(tmp_path) as (hand, site, crawl):
         hand.clock.advance(6.9 * DAY_S)
         assert await recrawl.begin(hand.world, crawl, RecrawlRequest()) is None
         hand.clock.advance(0.2 * DAY_S)
@@ -99,12 +95,11 @@ def test_nothing_is_due_before_its_time(tmp_path: Path) -> None:
         assert changes.counts == {PageChange.UNCHANGED: 4}
         assert changes.rate_percent == 0.0
 
-    by_hand(tmp_path, work)
-
 
 @pytest.mark.req("CHG-01", "CHG-02", "CHG-03", "CHG-04")
-def test_new_changed_deleted_and_unchanged_pages_are_told_apart(tmp_path: Path) -> None:
-    async def work(hand: Hand, site: Site, crawl: CrawlJob) -> None:
+@waits
+async def test_new_changed_deleted_and_unchanged_pages_are_told_apart(tmp_path: Path) -> None:
+    async with by_hand(tmp_path) as (hand, site, crawl):
         hand.clock.advance(8 * DAY_S)
         routes(site)["/a"] = page("a", "/", "/deep", "/new", text="another text, twice as good")
         routes(site)["/new"] = page("new")
@@ -123,12 +118,11 @@ def test_new_changed_deleted_and_unchanged_pages_are_told_apart(tmp_path: Path) 
         # What the first crawl asked for in vain is not asked for again.
         assert "/broken" not in paths(site.log)
 
-    by_hand(tmp_path, work)
-
 
 @pytest.mark.req("DAT-07", "CHG-06")
-def test_each_visit_adds_to_the_history(tmp_path: Path) -> None:
-    async def work(hand: Hand, site: Site, crawl: CrawlJob) -> None:
+@waits
+async def test_each_visit_adds_to_the_history(tmp_path: Path) -> None:
+    async with by_hand(tmp_path) as (hand, site, crawl):
         entry = (await hand.entries(crawl))["/a"]
         before = await hand.store.pages.get(entry.url_hash)
         for number in range(4):
@@ -149,12 +143,11 @@ def test_each_visit_adds_to_the_history(tmp_path: Path) -> None:
         assert kept.due_s - kept.fetched_at_s < still.due_s - still.fetched_at_s
         assert still.due_s - still.fetched_at_s == pytest.approx(30 * DAY_S)
 
-    by_hand(tmp_path, work)
-
 
 @pytest.mark.req("CHG-06")
-def test_why_and_status_say_when_a_page_is_due_and_how_that_is_known(tmp_path: Path) -> None:
-    async def work(hand: Hand, site: Site, crawl: CrawlJob) -> None:
+@waits
+async def test_why_and_status_say_when_a_page_is_due_and_how_that_is_known(tmp_path: Path) -> None:
+    async with by_hand(tmp_path) as (hand, site, crawl):
         (url,) = jobs.read_seeds([site.url("/a")])
         told = (await explain(hand.world, crawl, url, ())).steps[-1]
         assert (told.name, told.verdict.admitted) == ("due", True)
@@ -172,15 +165,14 @@ def test_why_and_status_say_when_a_page_is_due_and_how_that_is_known(tmp_path: P
         assert found is not None and found.next_s is not None
         assert (found.pages, found.stages) == (3, {Stage.SHARED: 3, Stage.RECORDED: 1})
 
-    by_hand(tmp_path, work)
-
 
 @pytest.mark.req("STO-05")
-def test_documentation_is_due_every_week_and_replaced(tmp_path: Path) -> None:
+@waits
+async def test_documentation_is_due_every_week_and_replaced(tmp_path: Path) -> None:
     """However often it changed: its profile learns no interval."""
     weekly = replace(CONFIG, recrawl=profile_config("docs").recrawl)
 
-    async def work(hand: Hand, site: Site, crawl: CrawlJob) -> None:
+    async with by_hand(tmp_path, weekly) as (hand, site, crawl):
         for number in range(4):
             hand.clock.advance(6.9 * DAY_S)
             assert await recrawl.begin(hand.world, crawl, RecrawlRequest()) is None
@@ -191,15 +183,14 @@ def test_documentation_is_due_every_week_and_replaced(tmp_path: Path) -> None:
             kept = await hand.store.pages.get((await hand.entries(crawl))["/a"].url_hash)
             assert kept is not None and kept.title == f"a {number}"
 
-    by_hand(tmp_path, work, weekly)
-
 
 @pytest.mark.req("CHG-11", "FUT-12")
-def test_a_knowledge_base_asks_again_only_for_what_has_changed(tmp_path: Path) -> None:
+@waits
+async def test_a_knowledge_base_asks_again_only_for_what_has_changed(tmp_path: Path) -> None:
     rules = profile_config("knowledge-base")
     rules = replace(rules, politeness=CONFIG.politeness, limits=CONFIG.limits)
 
-    async def work(hand: Hand, site: Site, crawl: CrawlJob) -> None:
+    async with by_hand(tmp_path, rules) as (hand, site, crawl):
         for path, reply in routes(site).items():
             if isinstance(reply, Reply):
                 routes(site)[path] = tagged(reply)
@@ -215,12 +206,11 @@ def test_a_knowledge_base_asks_again_only_for_what_has_changed(tmp_path: Path) -
         spared = {entries[path].outcome for path in ("/", "/a", "/deep")}
         assert spared == {Outcome.NOT_MODIFIED}
 
-    by_hand(tmp_path, work, rules)
-
 
 @pytest.mark.req("CHG-05", "FUT-19")
-def test_a_budget_goes_where_it_buys_most(tmp_path: Path) -> None:
-    async def work(hand: Hand, site: Site, crawl: CrawlJob) -> None:
+@waits
+async def test_a_budget_goes_where_it_buys_most(tmp_path: Path) -> None:
+    async with by_hand(tmp_path) as (hand, site, crawl):
         for number in range(6):
             hand.clock.advance(31 * DAY_S)
             routes(site)["/b"] = page("b", "/", text=f"the text of visit {number} and no other")
@@ -237,13 +227,12 @@ def test_a_budget_goes_where_it_buys_most(tmp_path: Path) -> None:
         assert (changes.total, job.config.limits.max_pages) == (1, 1)
         assert paths(site.log) == [order[0]]
 
-    by_hand(tmp_path, work)
 
-
-def test_one_sweep_puts_back_so_many_at_most(
+@waits
+async def test_one_sweep_puts_back_so_many_at_most(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    async def work(hand: Hand, site: Site, crawl: CrawlJob) -> None:
+    async with by_hand(tmp_path) as (hand, _, crawl):
         hand.clock.advance(8 * DAY_S)
         monkeypatch.setattr(recrawl, "PAGES_PER_READ", 1)
         everything = await recrawl.choose(hand.world, crawl, DUE)
@@ -252,16 +241,17 @@ def test_one_sweep_puts_back_so_many_at_most(
         assert await recrawl.choose(hand.world, crawl, DUE) == everything[:1]
         assert await recrawl.choose(hand.world, crawl, RecrawlRequest(budget=9)) == everything[:1]
 
-    by_hand(tmp_path, work)
-
 
 @pytest.mark.parametrize(
     ("spaces", "is_believed"),
     [(1, True), (MAX_DATE_CHARS - 28, True), (MAX_DATE_CHARS - 27, False)],
     ids=["a date", "at the limit", "one above it"],
 )
-def test_a_change_is_dated_by_last_modified(tmp_path: Path, spaces: int, is_believed: bool) -> None:
-    async def work(hand: Hand, site: Site, crawl: CrawlJob) -> None:
+@waits
+async def test_a_change_is_dated_by_last_modified(
+    tmp_path: Path, spaces: int, is_believed: bool
+) -> None:
+    async with by_hand(tmp_path) as (hand, site, crawl):
         hand.clock.advance(8 * DAY_S)
         at_s = float(int(hand.clock.wall_s() - DAY_S))
         told = formatdate(at_s, usegmt=True).replace(", ", "," + " " * spaces)
@@ -273,11 +263,10 @@ def test_a_change_is_dated_by_last_modified(tmp_path: Path, spaces: int, is_beli
         assert (history.changed_at_s == at_s) is is_believed
         assert history.changes == 1
 
-    by_hand(tmp_path, work)
 
-
-def test_a_budget_for_due_pages_is_spent_on_no_others(tmp_path: Path) -> None:
-    async def work(hand: Hand, site: Site, crawl: CrawlJob) -> None:
+@waits
+async def test_a_budget_for_due_pages_is_spent_on_no_others(tmp_path: Path) -> None:
+    async with by_hand(tmp_path) as (hand, _, crawl):
         hand.clock.advance(DAY_S)
         assert (
             await recrawl.choose(hand.world, crawl, RecrawlRequest(budget=9, due_only=True)) == []
@@ -289,22 +278,20 @@ def test_a_budget_for_due_pages_is_spent_on_no_others(tmp_path: Path) -> None:
             == 2
         )
 
-    by_hand(tmp_path, work)
 
-
-def test_no_page_is_visited_sooner_than_the_shortest_interval(tmp_path: Path) -> None:
-    async def work(hand: Hand, site: Site, crawl: CrawlJob) -> None:
+@waits
+async def test_no_page_is_visited_sooner_than_the_shortest_interval(tmp_path: Path) -> None:
+    async with by_hand(tmp_path) as (hand, _, crawl):
         hand.clock.advance(3500.0)
         assert await recrawl.choose(hand.world, crawl, RecrawlRequest(budget=9)) == []
         hand.clock.advance(101.0)
         assert len(await recrawl.choose(hand.world, crawl, RecrawlRequest(budget=9))) == 4
 
-    by_hand(tmp_path, work)
-
 
 @pytest.mark.req("CHG-04", "ERR-05")
-def test_a_deleted_page_keeps_a_date_and_may_come_back(tmp_path: Path) -> None:
-    async def work(hand: Hand, site: Site, crawl: CrawlJob) -> None:
+@waits
+async def test_a_deleted_page_keeps_a_date_and_may_come_back(tmp_path: Path) -> None:
+    async with by_hand(tmp_path) as (hand, site, crawl):
         entry = (await hand.entries(crawl))["/deep"]
         was = routes(site).pop("/deep")
         hand.clock.advance(8 * DAY_S)
@@ -324,11 +311,10 @@ def test_a_deleted_page_keeps_a_date_and_may_come_back(tmp_path: Path) -> None:
         (history,) = (await hand.store.histories.of([entry.url_hash])).values()
         assert history.gone_at_s is None
 
-    by_hand(tmp_path, work)
 
-
-def test_a_page_that_is_out_of_reach_has_not_changed(tmp_path: Path) -> None:
-    async def work(hand: Hand, site: Site, crawl: CrawlJob) -> None:
+@waits
+async def test_a_page_that_is_out_of_reach_has_not_changed(tmp_path: Path) -> None:
+    async with by_hand(tmp_path) as (hand, site, crawl):
         entry = (await hand.entries(crawl))["/b"]
         hand.clock.advance(8 * DAY_S)
         routes(site)["/b"] = Reply(b"no", status=403)
@@ -346,18 +332,15 @@ def test_a_page_that_is_out_of_reach_has_not_changed(tmp_path: Path) -> None:
         assert "/b" not in paths(site.log)
         assert await recrawl.choose(hand.world, crawl, RecrawlRequest()) == []
 
-    by_hand(tmp_path, work)
 
-
-def test_a_page_that_robots_forbids_now_is_put_off(tmp_path: Path) -> None:
-    async def work(hand: Hand, site: Site, crawl: CrawlJob) -> None:
+@waits
+async def test_a_page_that_robots_forbids_now_is_put_off(tmp_path: Path) -> None:
+    async with by_hand(tmp_path) as (hand, site, crawl):
         routes(site)["/robots.txt"] = robots("User-agent: *", "Disallow: /b")
         hand.clock.advance(8 * DAY_S)
         job, changes = await again(hand, crawl)
         assert changes.urls[PageChange.UNREACHABLE] == [site.url("/b")]
         assert (await hand.entries(job))["/b"].state is State.BLOCKED
-
-    by_hand(tmp_path, work)
 
 
 @pytest.mark.req("CHG-09")
@@ -378,10 +361,11 @@ async def test_pages_are_asked_for_with_conditions(tmp_path: Path) -> None:
             assert (await hand.entries(ended))["/"].outcome is Outcome.NOT_MODIFIED
 
 
-def test_a_sitemap_names_pages_that_have_changed(tmp_path: Path) -> None:
+@waits
+async def test_a_sitemap_names_pages_that_have_changed(tmp_path: Path) -> None:
     """What is not due is asked for all the same where its site says that it is another."""
 
-    async def work(hand: Hand, site: Site, crawl: CrawlJob) -> None:
+    async with by_hand(tmp_path) as (hand, site, crawl):
         hand.clock.advance(8 * DAY_S)
         await again(hand, crawl)
         hand.clock.advance(9 * DAY_S)
@@ -403,14 +387,13 @@ def test_a_sitemap_names_pages_that_have_changed(tmp_path: Path) -> None:
         assert (await hand.entries(job))["/deep"].source is Source.SITEMAP
         assert "/b" not in paths(site.log)
 
-    by_hand(tmp_path, work)
-
 
 class TestSweeping:
     """Only one sweeps, and a death in the middle loses nothing."""
 
-    def test_another_sweeper_waits(self, tmp_path: Path) -> None:
-        async def work(hand: Hand, site: Site, crawl: CrawlJob) -> None:
+    @waits
+    async def test_another_sweeper_waits(self, tmp_path: Path) -> None:
+        async with by_hand(tmp_path) as (hand, _, crawl):
             hand.clock.advance(8 * DAY_S)
             other = replace(hand.world, owner="w-other")
             async with recrawl.sweeping(other, crawl.id):
@@ -418,10 +401,9 @@ class TestSweeping:
                     await recrawl.begin(hand.world, crawl, RecrawlRequest())
             assert await recrawl.begin(hand.world, crawl, RecrawlRequest()) is not None
 
-        by_hand(tmp_path, work)
-
-    def test_a_dead_sweepers_right_passes(self, tmp_path: Path) -> None:
-        async def work(hand: Hand, site: Site, crawl: CrawlJob) -> None:
+    @waits
+    async def test_a_dead_sweepers_right_passes(self, tmp_path: Path) -> None:
+        async with by_hand(tmp_path) as (hand, _, crawl):
             hand.clock.advance(8 * DAY_S)
             now_s = hand.clock.now_s()
             await hand.world.store.sweeps.take(crawl.id, owner="dead", lease_s=60.0, now_s=now_s)
@@ -430,10 +412,9 @@ class TestSweeping:
             hand.clock.advance(60.0)
             assert await recrawl.begin(hand.world, crawl, RecrawlRequest()) is not None
 
-        by_hand(tmp_path, work)
-
-    def test_a_recrawl_is_gone_on_with_before_another_begins(self, tmp_path: Path) -> None:
-        async def work(hand: Hand, site: Site, crawl: CrawlJob) -> None:
+    @waits
+    async def test_a_recrawl_is_gone_on_with_before_another_begins(self, tmp_path: Path) -> None:
+        async with by_hand(tmp_path) as (hand, _, crawl):
             hand.clock.advance(8 * DAY_S)
             first = await recrawl.begin(hand.world, crawl, RecrawlRequest())
             second = await recrawl.begin(hand.world, crawl, RecrawlRequest(budget=1))
@@ -441,10 +422,9 @@ class TestSweeping:
             assert (second[0].id, second[1], first[1]) == (first[0].id, True, False)
             assert await jobs.newest(hand.world, jobs.read_seeds(crawl.seeds)) == crawl
 
-        by_hand(tmp_path, work)
-
     @pytest.mark.parametrize("state", [JobState.PENDING, JobState.DISCOVERING])
-    def test_a_sweep_that_died_half_way_is_done_anew(
+    @waits
+    async def test_a_sweep_that_died_half_way_is_done_anew(
         self, tmp_path: Path, state: JobState, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         class Killed(Exception):
@@ -453,7 +433,7 @@ class TestSweeping:
         async def die(*_: object, **__: object) -> CrawlJob:
             raise Killed
 
-        async def work(hand: Hand, site: Site, crawl: CrawlJob) -> None:
+        async with by_hand(tmp_path) as (hand, _, crawl):
             hand.clock.advance(8 * DAY_S)
             name = "_put_back" if state is JobState.PENDING else "_entry"
             with monkeypatch.context() as patch:
@@ -465,10 +445,9 @@ class TestSweeping:
             assert changes.total == 4
             assert len(await hand.store.histories.runs(crawl.id)) == 2
 
-        by_hand(tmp_path, work)
-
-    def test_a_crawl_that_is_not_over_is_not_visited_again(self, tmp_path: Path) -> None:
-        async def work(hand: Hand, site: Site, crawl: CrawlJob) -> None:
+    @waits
+    async def test_a_crawl_that_is_not_over_is_not_visited_again(self, tmp_path: Path) -> None:
+        async with by_hand(tmp_path) as (hand, site, _):
             going = await hand.start([site.url("/")], CONFIG)
             with pytest.raises(ConfigError, match="processing") as caught:
                 await recrawl.begin(hand.world, going, RecrawlRequest())
@@ -478,10 +457,9 @@ class TestSweeping:
                 await recrawl.begin(hand.world, many, RecrawlRequest())
             assert "with the same start URLs --resume" in caught.value.hint
 
-        by_hand(tmp_path, work)
-
-    def test_any_job_of_a_crawl_names_it(self, tmp_path: Path) -> None:
-        async def work(hand: Hand, site: Site, crawl: CrawlJob) -> None:
+    @waits
+    async def test_any_job_of_a_crawl_names_it(self, tmp_path: Path) -> None:
+        async with by_hand(tmp_path) as (hand, _, crawl):
             hand.clock.advance(8 * DAY_S)
             job, _ = await again(hand, crawl)
             assert (await recrawl.first_job(hand.world, job.id)).id == crawl.id
@@ -489,8 +467,6 @@ class TestSweeping:
             await hand.store.jobs.delete(crawl.id)
             with pytest.raises(ConfigError, match="deleted"):
                 await recrawl.first_job(hand.world, job.id)
-
-        by_hand(tmp_path, work)
 
 
 def _raise(error: type[Exception]) -> Callable[..., None]:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -27,19 +28,16 @@ from tests.support.waiting import waits
 VILLAGE = "/the/village"
 FERRY = "The ferry leaves at noon and returns before the night. " * 6
 
-Work = Callable[[Ground, Site, Site, Ear], Awaitable[None]]
 
-
-@waits
-async def play(root: Path, stock: Stock, work: Work) -> None:
+@asynccontextmanager
+async def play(root: Path, stock: Stock) -> AsyncIterator[tuple[Ground, Site, Site, Ear]]:
     """Serve a provider whose documents a source may have."""
-
     with Site({"/": page("start", text=FERRY)}) as site, Site(stock.routes) as source:
         ear = Ear()
         settings = replace(LOCAL, context7_url=source.url(""))
         async with serving(root, settings, ear) as ground:
             await ground.admin.post("/admin/providers", PROVIDER | {"seed_url": site.url("/")})
-            await work(ground, site, source, ear)
+            yield ground, site, source, ear
 
 
 async def done(ground: Ground, job_id: str) -> None:
@@ -60,8 +58,9 @@ async def started(ground: Ground) -> str:
 
 
 @pytest.mark.req("CFG-23", "C7-03")
-def test_a_service_looks_for_its_providers_by_itself_once_a_day(tmp_path: Path) -> None:
-    async def work(ground: Ground, site: Site, source: Site, ear: Ear) -> None:
+@waits
+async def test_a_service_looks_for_its_providers_by_itself_once_a_day(tmp_path: Path) -> None:
+    async with play(tmp_path, Stock({VILLAGE: "The village"})) as (ground, _, source, ear):
         assert providers.check_due_providers in [chore.work for chore in BACKGROUND_TASKS]
         await providers.check_due_providers(ground.service)
         names = len(presets()) + 1
@@ -76,11 +75,11 @@ def test_a_service_looks_for_its_providers_by_itself_once_a_day(tmp_path: Path) 
         await providers.check_due_providers(ground.service)
         assert (len(source.log), len(ear.warnings)) == (names, told)
 
-    play(tmp_path, Stock({VILLAGE: "The village"}), work)
 
-
-def test_a_source_that_is_away_is_told_of_and_asked_again(tmp_path: Path) -> None:
-    async def work(ground: Ground, site: Site, source: Site, ear: Ear) -> None:
+@waits
+async def test_a_source_that_is_away_is_told_of_and_asked_again(tmp_path: Path) -> None:
+    stock = Stock({VILLAGE: "The village"})
+    async with play(tmp_path, stock) as (ground, _, source, ear):
         stock.trouble = [busy()] * 5
         await providers.check_due_providers(ground.service)
         assert len(source.log) == 5
@@ -88,13 +87,14 @@ def test_a_source_that_is_away_is_told_of_and_asked_again(tmp_path: Path) -> Non
         await providers.check_due_providers(ground.service)
         assert ear.warnings[-1].startswith("Context7 has 1 of")
 
-    stock = Stock({VILLAGE: "The village"})
-    play(tmp_path, stock, work)
-
 
 @pytest.mark.req("C7-01", "C7-02", "G-22")
-def test_a_crawl_asks_context7_first_and_is_followed_by_pages_if_need_be(tmp_path: Path) -> None:
-    async def work(ground: Ground, site: Site, source: Site, ear: Ear) -> None:
+@waits
+async def test_a_crawl_asks_context7_first_and_is_followed_by_pages_if_need_be(
+    tmp_path: Path,
+) -> None:
+    stock = Stock({VILLAGE: "The village"})
+    async with play(tmp_path, stock) as (ground, site, source, ear):
         desk = ground.service.desk("default")
         await providers.check_due_providers(ground.service)
         first = await started(ground)
@@ -119,13 +119,13 @@ def test_a_crawl_asks_context7_first_and_is_followed_by_pages_if_need_be(tmp_pat
         assert searches == len(presets()) + 1, "starting a crawl asks nobody"
         assert sum(seen.path == CONTEXT for seen in source.log) == 2 * len(TOPICS)
 
-    stock = Stock({VILLAGE: "The village"})
-    play(tmp_path, stock, work)
-
 
 @pytest.mark.req("G-22", "LEG-04")
-def test_a_provider_that_forbids_crawling_meanwhile_costs_nobody_their_news(tmp_path: Path) -> None:
-    async def work(ground: Ground, site: Site, source: Site, ear: Ear) -> None:
+@waits
+async def test_a_provider_that_forbids_crawling_meanwhile_costs_nobody_their_news(
+    tmp_path: Path,
+) -> None:
+    async with play(tmp_path, Stock({VILLAGE: "The village"}, empty=True)) as (ground, _, _, ear):
         desk = ground.service.desk("default")
         await providers.check_due_providers(ground.service)
         await started(ground)
@@ -142,11 +142,10 @@ def test_a_provider_that_forbids_crawling_meanwhile_costs_nobody_their_news(tmp_
         assert "cannot be crawled" in ear.warnings[-1]
         assert "does not allow crawling" in ear.warnings[-1]
 
-    play(tmp_path, Stock({VILLAGE: "The village"}, empty=True), work)
 
-
-def test_the_crawl_that_follows_needs_no_place_among_those_that_wait(tmp_path: Path) -> None:
-    async def work(ground: Ground, site: Site, source: Site, ear: Ear) -> None:
+@waits
+async def test_the_crawl_that_follows_needs_no_place_among_those_that_wait(tmp_path: Path) -> None:
+    async with play(tmp_path, Stock({VILLAGE: "The village"}, empty=True)) as (ground, _, _, _):
         desk = ground.service.desk("default")
         await providers.check_due_providers(ground.service)
         first = await started(ground)
@@ -160,5 +159,3 @@ def test_the_crawl_that_follows_needs_no_place_among_those_that_wait(tmp_path: P
         (follower,) = found.keys() - {first, waiting}
         assert found[follower].state is JobState.PENDING
         assert found[follower].library == ""
-
-    play(tmp_path, Stock({VILLAGE: "The village"}, empty=True), work)

@@ -8,7 +8,8 @@ import select
 import signal
 import subprocess
 import sys
-from collections.abc import Awaitable, Callable
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from pathlib import Path
 
 import pytest
@@ -45,13 +46,12 @@ AT_ONCE_S = 0.01
 AMPLE_S = 60.0
 
 
-@waits
-async def using(act: Callable[[ChildCompute], Awaitable[None]]) -> None:
-    """Run a test with a compute of its own, and leave nothing behind."""
-
+@asynccontextmanager
+async def using() -> AsyncIterator[ChildCompute]:
+    """Give a test a compute of its own, and leave nothing behind."""
     compute = ChildCompute()
     try:
-        await act(compute)
+        yield compute
     finally:
         await compute.aclose()
     assert compute.pid is None
@@ -81,8 +81,9 @@ def sockets(pid: int | None) -> list[str]:
     return [name for name in held if name.startswith("socket:")]
 
 
-def test_the_child_answers_as_the_stage_itself_would() -> None:
-    async def act(compute: ChildCompute) -> None:
+@waits
+async def test_the_child_answers_as_the_stage_itself_would() -> None:
+    async with using() as compute:
         assert compute.pid is None  # nothing runs before it is needed
         article = await ask(compute)
         assert article == extract(PAGE, URL, HTML, RULES, max_links=10_000)
@@ -92,11 +93,10 @@ def test_the_child_answers_as_the_stage_itself_would() -> None:
         assert await ask(compute, b"") == extract(b"", URL, HTML, RULES, max_links=10_000)
         assert compute.pid == first
 
-    using(act)
 
-
-def test_a_page_that_takes_too_long_is_given_up_and_the_next_is_not() -> None:
-    async def act(compute: ChildCompute) -> None:
+@waits
+async def test_a_page_that_takes_too_long_is_given_up_and_the_next_is_not() -> None:
+    async with using() as compute:
         assert await ask(compute) is not None
         pid = compute.pid
         assert pid is not None
@@ -105,11 +105,10 @@ def test_a_page_that_takes_too_long_is_given_up_and_the_next_is_not() -> None:
         assert await ask(compute) is not None
         assert compute.pid != pid
 
-    using(act)
 
-
-def test_a_child_killed_at_work_costs_its_page_alone() -> None:
-    async def act(compute: ChildCompute) -> None:
+@waits
+async def test_a_child_killed_at_work_costs_its_page_alone() -> None:
+    async with using() as compute:
         assert await ask(compute) is not None
         pid = compute.pid
         assert pid is not None
@@ -120,11 +119,10 @@ def test_a_child_killed_at_work_costs_its_page_alone() -> None:
         assert working.result() is None
         assert await ask(compute) is not None
 
-    using(act)
 
-
-def test_a_child_killed_while_idle_costs_nothing() -> None:
-    async def act(compute: ChildCompute) -> None:
+@waits
+async def test_a_child_killed_while_idle_costs_nothing() -> None:
+    async with using() as compute:
         assert await ask(compute) is not None
         pid = compute.pid
         assert pid is not None
@@ -133,11 +131,10 @@ def test_a_child_killed_while_idle_costs_nothing() -> None:
         assert await ask(compute) is not None
         assert compute.pid != pid
 
-    using(act)
 
-
-def test_pages_are_taken_one_after_the_other_while_the_loop_goes_on() -> None:
-    async def act(compute: ChildCompute) -> None:
+@waits
+async def test_pages_are_taken_one_after_the_other_while_the_loop_goes_on() -> None:
+    async with using() as compute:
         async with asyncio.TaskGroup() as group:
             tasks = [group.create_task(ask(compute)) for _ in range(5)]
             turns = 0
@@ -147,11 +144,10 @@ def test_pages_are_taken_one_after_the_other_while_the_loop_goes_on() -> None:
         assert turns > 5
         assert all(task.result() is not None for task in tasks)
 
-    using(act)
 
-
-def test_a_page_that_nobody_waits_for_any_more_leaves_no_answer_behind() -> None:
-    async def act(compute: ChildCompute) -> None:
+@waits
+async def test_a_page_that_nobody_waits_for_any_more_leaves_no_answer_behind() -> None:
+    async with using() as compute:
         assert await ask(compute) is not None
         waiting = asyncio.ensure_future(ask(compute, HUGE))
         await asyncio.sleep(0)
@@ -162,28 +158,24 @@ def test_a_page_that_nobody_waits_for_any_more_leaves_no_answer_behind() -> None
         assert article is not None
         assert article.title == "한 Title"
 
-    using(act)
 
-
-def test_the_child_holds_no_socket_of_ours() -> None:
-    async def act(compute: ChildCompute) -> None:
+@waits
+async def test_the_child_holds_no_socket_of_ours() -> None:
+    async with using() as compute:
         server = await asyncio.start_server(lambda *_: None, "127.0.0.1", 0)
         async with server:
             assert await ask(compute) is not None
             assert len(sockets(compute.pid)) == 1
 
-    using(act)
-
 
 @pytest.mark.slow
-def test_the_child_may_not_outgrow_its_memory() -> None:
-    async def act(compute: ChildCompute) -> None:
+@waits
+async def test_the_child_may_not_outgrow_its_memory() -> None:
+    async with using() as compute:
         assert await ask(compute) is not None
         # 600 MiB do not fit into 512, so the child ends before it has read the page.
         assert await ask(compute, bytes(600 * 1024 * 1024)) is None
         assert await ask(compute) is not None
-
-    using(act)
 
 
 def test_the_child_dies_with_its_parent() -> None:
@@ -209,14 +201,13 @@ def test_the_child_dies_with_its_parent() -> None:
     assert is_gone(int(done.stdout))
 
 
-def test_a_child_that_does_not_start_is_said_aloud(monkeypatch: pytest.MonkeyPatch) -> None:
+@waits
+async def test_a_child_that_does_not_start_is_said_aloud(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(children, "PROGRAM", "geomi.nowhere")
 
-    async def act(compute: ChildCompute) -> None:
+    async with using() as compute:
         with pytest.raises(GeomiError, match="does not start"):
             await ask(compute)
-
-    using(act)
 
 
 @waits

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import threading
-from collections.abc import Callable, Coroutine
-from contextlib import suppress
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager, suppress
 
 import pytest
 
@@ -19,6 +19,7 @@ from geomi.adapters.http.names import (
     ResolvedName,
 )
 from tests.support.clock import HandClock
+from tests.support.waiting import waits
 
 OLD, NEW = ("93.184.216.34",), ("93.184.216.35",)
 RENEWED_S = KEPT_S - RENEWED_BEFORE_S
@@ -40,22 +41,18 @@ class Resolver:
         return self.answer
 
 
-Steps = Callable[[Names, HandClock, Resolver], Coroutine[None, None, None]]
-
-
-def run(steps: Steps, answer: tuple[str, ...] | Records = OLD) -> None:
-    """Run some steps with a clock turned by hand."""
-
-    async def work() -> None:
-        clock, resolver = HandClock(), Resolver(answer)
-        names = Names(clock, resolver)
-        try:
-            await steps(names, clock, resolver)
-        finally:
-            resolver.may_answer.set()
-            names.close()
-
-    asyncio.run(work())
+@asynccontextmanager
+async def renewing(
+    answer: tuple[str, ...] | Records = OLD,
+) -> AsyncIterator[tuple[Names, HandClock, Resolver]]:
+    """Keep names under a clock turned by hand."""
+    clock, resolver = HandClock(), Resolver(answer)
+    names = Names(clock, resolver)
+    try:
+        yield names, clock, resolver
+    finally:
+        resolver.may_answer.set()
+        names.close()
 
 
 async def renewals() -> None:
@@ -83,12 +80,13 @@ async def renewals() -> None:
         (Records((), 3600.0), FAILURE_KEPT_S),
     ],
 )
-def test_answers_are_kept_for_their_time_within_bounds(
+@waits
+async def test_answers_are_kept_for_their_time_within_bounds(
     answer: tuple[str, ...] | Records, kept_s: float
 ) -> None:
     """G-08: 60 to 3600 s, failures 60 s."""
 
-    async def steps(names: Names, clock: HandClock, resolver: Resolver) -> None:
+    async with renewing(answer) as (names, clock, resolver):
         first = await names.find("a.test")
         clock.advance(kept_s / 2 - 1)
         assert await names.find("a.test") is first
@@ -97,14 +95,13 @@ def test_answers_are_kept_for_their_time_within_bounds(
         await names.find("a.test")
         assert len(resolver.asked) == 2
 
-    run(steps, answer)
-
 
 @pytest.mark.req("DNS-02")
-def test_a_name_that_is_still_asked_for_is_renewed_before_its_answer_ends() -> None:
+@waits
+async def test_a_name_that_is_still_asked_for_is_renewed_before_its_answer_ends() -> None:
     """And whoever asks afterwards finds the new answer without a look-up."""
 
-    async def steps(names: Names, clock: HandClock, resolver: Resolver) -> None:
+    async with renewing() as (names, clock, resolver):
         await names.find("a.test")
         resolver.answer = NEW
         clock.advance(KEPT_S / 2)
@@ -119,12 +116,11 @@ def test_a_name_that_is_still_asked_for_is_renewed_before_its_answer_ends() -> N
         assert (await names.find("a.test")).addresses == NEW
         assert (len(resolver.asked), clock.next_wake_s) == (2, None)
 
-    run(steps)
-
 
 @pytest.mark.req("DNS-02")
-def test_a_name_is_renewed_again_and_again_while_it_is_asked_for() -> None:
-    async def steps(names: Names, clock: HandClock, resolver: Resolver) -> None:
+@waits
+async def test_a_name_is_renewed_again_and_again_while_it_is_asked_for() -> None:
+    async with renewing() as (names, clock, resolver):
         await names.find("a.test")
         for times in range(1, 12):
             assert len(resolver.asked) == times
@@ -135,14 +131,13 @@ def test_a_name_is_renewed_again_and_again_while_it_is_asked_for() -> None:
             resolver.may_answer.set()
             await renewals()
 
-    run(steps)
-
 
 @pytest.mark.req("DNS-02")
-def test_nobody_waits_for_a_renewal() -> None:
+@waits
+async def test_nobody_waits_for_a_renewal() -> None:
     """While it is under way the old answer is given, and no second question is asked."""
 
-    async def steps(names: Names, clock: HandClock, resolver: Resolver) -> None:
+    async with renewing() as (names, clock, resolver):
         await names.find("a.test")
         clock.advance(RENEWED_S + 1)
         resolver.may_answer.clear()
@@ -156,11 +151,10 @@ def test_nobody_waits_for_a_renewal() -> None:
         assert (await names.find("a.test")).addresses == NEW
         assert len(resolver.asked) == 2
 
-    run(steps)
 
-
-def test_a_renewal_that_outlives_the_answer_is_the_one_question() -> None:
-    async def steps(names: Names, clock: HandClock, resolver: Resolver) -> None:
+@waits
+async def test_a_renewal_that_outlives_the_answer_is_the_one_question() -> None:
+    async with renewing() as (names, clock, resolver):
         await names.find("a.test")
         clock.advance(RENEWED_S)
         resolver.may_answer.clear()
@@ -175,11 +169,10 @@ def test_a_renewal_that_outlives_the_answer_is_the_one_question() -> None:
         assert [task.result().addresses for task in late] == [NEW] * 5
         assert len(resolver.asked) == 2
 
-    run(steps)
 
-
-def test_a_renewal_that_wakes_too_late_leaves_the_question_to_who_has_asked_it() -> None:
-    async def steps(names: Names, clock: HandClock, resolver: Resolver) -> None:
+@waits
+async def test_a_renewal_that_wakes_too_late_leaves_the_question_to_who_has_asked_it() -> None:
+    async with renewing() as (names, clock, resolver):
         await names.find("a.test")
         clock.advance(KEPT_S / 2)
         await names.find("a.test")
@@ -189,13 +182,12 @@ def test_a_renewal_that_wakes_too_late_leaves_the_question_to_who_has_asked_it()
         await renewals()
         assert len(resolver.asked) == 2
 
-    run(steps)
 
-
-def test_a_name_that_nobody_asks_for_any_more_is_not_renewed() -> None:
+@waits
+async def test_a_name_that_nobody_asks_for_any_more_is_not_renewed() -> None:
     """Asking in the first half of an answer's life is the visit that it was looked up for."""
 
-    async def steps(names: Names, clock: HandClock, resolver: Resolver) -> None:
+    async with renewing() as (names, clock, resolver):
         await names.find("a.test")
         clock.advance(KEPT_S / 2 - 1)
         await names.find("a.test")
@@ -204,24 +196,22 @@ def test_a_name_that_nobody_asks_for_any_more_is_not_renewed() -> None:
         await renewals()
         assert len(resolver.asked) == 1
 
-    run(steps)
 
-
-def test_a_failure_is_not_renewed() -> None:
-    async def steps(names: Names, clock: HandClock, resolver: Resolver) -> None:
+@waits
+async def test_a_failure_is_not_renewed() -> None:
+    async with renewing(()) as (names, clock, _):
         await names.find("gone.test")
         clock.advance(FAILURE_KEPT_S - 1)
         assert (await names.find("gone.test")).problem == "it has no address"
         assert clock.next_wake_s is None
 
-    run(steps, ())
-
 
 @pytest.mark.req("DNS-02")
-def test_a_renewal_that_fails_leaves_the_old_answer_until_its_end() -> None:
+@waits
+async def test_a_renewal_that_fails_leaves_the_old_answer_until_its_end() -> None:
     """It is not tried again before: whoever asks then waits for the next question."""
 
-    async def steps(names: Names, clock: HandClock, resolver: Resolver) -> None:
+    async with renewing() as (names, clock, resolver):
         await names.find("a.test")
         clock.advance(RENEWED_S)
         resolver.answer = ()
@@ -236,11 +226,10 @@ def test_a_renewal_that_fails_leaves_the_old_answer_until_its_end() -> None:
         assert (await names.find("a.test")).addresses == ()
         assert len(resolver.asked) == 3
 
-    run(steps)
 
-
-def test_closing_ends_renewals() -> None:
-    async def steps(names: Names, clock: HandClock, resolver: Resolver) -> None:
+@waits
+async def test_closing_ends_renewals() -> None:
+    async with renewing() as (names, clock, resolver):
         await names.find("a.test")
         clock.advance(KEPT_S / 2)
         await names.find("a.test")
@@ -254,13 +243,14 @@ def test_closing_ends_renewals() -> None:
         assert len(asyncio.all_tasks()) == 1
         assert len(resolver.asked) == 1
 
-    run(steps)
 
-
-def test_renewals_beyond_the_limit_are_left_to_who_asks(monkeypatch: pytest.MonkeyPatch) -> None:
+@waits
+async def test_renewals_beyond_the_limit_are_left_to_who_asks(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     monkeypatch.setattr(names_module, "MAX_RENEWALS", 2)
 
-    async def steps(names: Names, clock: HandClock, resolver: Resolver) -> None:
+    async with renewing() as (names, clock, resolver):
         for _ in range(2):
             for name in ("a", "b", "c"):
                 await names.find(name)
@@ -270,14 +260,13 @@ def test_renewals_beyond_the_limit_are_left_to_who_asks(monkeypatch: pytest.Monk
         await names.find("c")
         assert resolver.asked[-1] == "c"
 
-    run(steps)
 
-
-def test_names_are_forgotten_beyond_the_limit(monkeypatch: pytest.MonkeyPatch) -> None:
+@waits
+async def test_names_are_forgotten_beyond_the_limit(monkeypatch: pytest.MonkeyPatch) -> None:
     """A name that is forgotten is not renewed either."""
     monkeypatch.setattr(names_module, "MAX_KEPT_NAMES", 2)
 
-    async def steps(names: Names, clock: HandClock, resolver: Resolver) -> None:
+    async with renewing() as (names, clock, resolver):
         for name in ("a", "b", "b", "a", "c", "b"):
             await names.find(name)
         assert resolver.asked == ["a", "b", "c"]
@@ -288,8 +277,6 @@ def test_names_are_forgotten_beyond_the_limit(monkeypatch: pytest.MonkeyPatch) -
         clock.advance(KEPT_S / 2)
         await renewals()
         assert resolver.asked == ["a", "b", "c", "a"]
-
-    run(steps)
 
 
 @pytest.mark.parametrize(
@@ -303,27 +290,26 @@ def test_names_are_forgotten_beyond_the_limit(monkeypatch: pytest.MonkeyPatch) -
         ("a.b.localhost", ("127.0.0.1", "::1")),
     ],
 )
-def test_what_nobody_has_to_be_asked_about(text: str, addresses: tuple[str, ...]) -> None:
+@waits
+async def test_what_nobody_has_to_be_asked_about(text: str, addresses: tuple[str, ...]) -> None:
     """RFC 6761 §6.3: what `localhost` is does not depend on a resolver."""
 
-    async def steps(names: Names, _: HandClock, resolver: Resolver) -> None:
+    async with renewing() as (names, _, resolver):
         assert await names.find(text) == ResolvedName(addresses)
         assert resolver.asked == []
 
-    run(steps)
-
 
 @pytest.mark.parametrize("text", ["127.1", "0x7f.1", "2130706433", "127.0.0.1.", "notlocalhost"])
-def test_odd_spellings_are_for_the_resolver(text: str) -> None:
-    async def steps(names: Names, _: HandClock, resolver: Resolver) -> None:
+@waits
+async def test_odd_spellings_are_for_the_resolver(text: str) -> None:
+    async with renewing() as (names, _, resolver):
         await names.find(text)
         assert resolver.asked == [text]
 
-    run(steps)
 
-
-def test_many_questions_about_one_name_are_one() -> None:
-    async def steps(names: Names, _: HandClock, resolver: Resolver) -> None:
+@waits
+async def test_many_questions_about_one_name_are_one() -> None:
+    async with renewing() as (names, _, resolver):
         resolver.may_answer.clear()
         async with asyncio.TaskGroup() as group:
             first = group.create_task(names.find("a.test"))
@@ -335,5 +321,3 @@ def test_many_questions_about_one_name_are_one() -> None:
             await first
         assert [task.result().addresses for task in others] == [OLD] * 5
         assert len(resolver.asked) == 2
-
-    run(steps)

@@ -6,7 +6,6 @@ import asyncio
 import gc
 import gzip
 import threading
-from collections.abc import Awaitable, Callable
 from pathlib import Path
 
 import pytest
@@ -22,20 +21,10 @@ from geomi.model.verdict import Outcome
 from tests.adapters.http.support import ENCODERS, LOOPBACK, RealClock, request
 from tests.adapters.http.test_tls import server_context
 from tests.support.server import End, Raw, Reply, Route, Site
+from tests.support.waiting import waits
 
 MIB = 1024 * 1024
 PAGE = b"".join(b"line %d of many;" % number for number in range(200_000))[: 2 * MIB]
-LONGEST_S = 20.0
-
-
-def run(work: Callable[[], Awaitable[None]]) -> None:
-    """Run a test's coroutine; one that waits for ever fails."""
-
-    async def bounded() -> None:
-        async with asyncio.timeout(LONGEST_S):
-            await work()
-
-    asyncio.run(bounded())
 
 
 # the room itself
@@ -60,104 +49,88 @@ class Queue:
         return self.given
 
 
-def test_gives_room_up_to_its_size_and_not_a_byte_more() -> None:
-    async def work() -> None:
-        queue = Queue(10)
-        for name, need_bytes in (("a", 4), ("b", 6), ("c", 1)):
-            queue.ask(name, need_bytes)
-        assert queue.given == []  # nobody is told before the call that asks returns
-        assert (await queue.after(), queue.room.taken_bytes) == (["a", "b"], 10)
-        assert (await queue.after("a"), queue.room.taken_bytes) == (["a", "b", "c"], 7)
-
-    run(work)
+@waits
+async def test_gives_room_up_to_its_size_and_not_a_byte_more() -> None:
+    queue = Queue(10)
+    for name, need_bytes in (("a", 4), ("b", 6), ("c", 1)):
+        queue.ask(name, need_bytes)
+    assert queue.given == []  # nobody is told before the call that asks returns
+    assert (await queue.after(), queue.room.taken_bytes) == (["a", "b"], 10)
+    assert (await queue.after("a"), queue.room.taken_bytes) == (["a", "b", "c"], 7)
 
 
-def test_who_asked_first_goes_first_however_small_the_next_one_is() -> None:
-    async def work() -> None:
-        queue = Queue(10)
-        for name, need_bytes in (("a", 6), ("b", 3), ("large", 8), ("small", 1)):
-            queue.ask(name, need_bytes)
-        assert await queue.after() == ["a", "b"]
-        assert await queue.after("b") == ["a", "b"]
-        assert await queue.after("a") == ["a", "b", "large", "small"]
-
-    run(work)
+@waits
+async def test_who_asked_first_goes_first_however_small_the_next_one_is() -> None:
+    queue = Queue(10)
+    for name, need_bytes in (("a", 6), ("b", 3), ("large", 8), ("small", 1)):
+        queue.ask(name, need_bytes)
+    assert await queue.after() == ["a", "b"]
+    assert await queue.after("b") == ["a", "b"]
+    assert await queue.after("a") == ["a", "b", "large", "small"]
 
 
-def test_who_gives_up_lets_the_next_one_go() -> None:
-    async def work() -> None:
-        queue = Queue(10)
-        for name, need_bytes in (("a", 6), ("large", 8), ("small", 1)):
-            queue.ask(name, need_bytes)
-        assert await queue.after("large") == ["a", "small"]
-        assert await queue.after("a", "small") == ["a", "small"]
-        assert queue.room.taken_bytes == 0
-
-    run(work)
+@waits
+async def test_who_gives_up_lets_the_next_one_go() -> None:
+    queue = Queue(10)
+    for name, need_bytes in (("a", 6), ("large", 8), ("small", 1)):
+        queue.ask(name, need_bytes)
+    assert await queue.after("large") == ["a", "small"]
+    assert await queue.after("a", "small") == ["a", "small"]
+    assert queue.room.taken_bytes == 0
 
 
-def test_nothing_is_given_back_twice() -> None:
-    async def work() -> None:
-        queue = Queue(10)
-        queue.ask("a", 5)
-        await queue.after("a", "a")
-        assert queue.room.taken_bytes == 0
-
-    run(work)
+@waits
+async def test_nothing_is_given_back_twice() -> None:
+    queue = Queue(10)
+    queue.ask("a", 5)
+    await queue.after("a", "a")
+    assert queue.room.taken_bytes == 0
 
 
-def test_a_body_that_may_outgrow_the_room_gets_all_of_it() -> None:
-    async def work() -> None:
-        queue = Queue(10)
-        queue.ask("huge", 11)
-        queue.ask("next", 1)
-        assert (await queue.after(), queue.room.taken_bytes) == (["huge"], 10)
-
-    run(work)
+@waits
+async def test_a_body_that_may_outgrow_the_room_gets_all_of_it() -> None:
+    queue = Queue(10)
+    queue.ask("huge", 11)
+    queue.ask("next", 1)
+    assert (await queue.after(), queue.room.taken_bytes) == (["huge"], 10)
 
 
-def test_an_answer_keeps_what_it_needs_as_long_as_somebody_holds_it() -> None:
-    async def work() -> None:
-        queue = Queue(10)
-        queue.ask("a", 10)
-        await queue.after()
-        fetched = Fetched("http://a.test/", 200, body=b"1234")
-        queue.shares["a"].keep_for(fetched)
-        assert queue.room.taken_bytes == 4
-        del fetched
-        await queue.after()
-        assert queue.room.taken_bytes == 0
-
-    run(work)
+@waits
+async def test_an_answer_keeps_what_it_needs_as_long_as_somebody_holds_it() -> None:
+    queue = Queue(10)
+    queue.ask("a", 10)
+    await queue.after()
+    fetched = Fetched("http://a.test/", 200, body=b"1234")
+    queue.shares["a"].keep_for(fetched)
+    assert queue.room.taken_bytes == 4
+    del fetched
+    await queue.after()
+    assert queue.room.taken_bytes == 0
 
 
-def test_the_last_to_hold_an_answer_may_be_a_thread() -> None:
-    async def work() -> None:
-        queue = Queue(10)
-        queue.ask("a", 10)
-        held = [Fetched("http://a.test/", 200, body=b"1234")]
-        await queue.after()
-        queue.shares["a"].keep_for(held[0])
-        thread = threading.Thread(target=held.clear)
-        thread.start()
-        thread.join()
-        await queue.after()
-        assert queue.room.taken_bytes == 0
-
-    run(work)
+@waits
+async def test_the_last_to_hold_an_answer_may_be_a_thread() -> None:
+    queue = Queue(10)
+    queue.ask("a", 10)
+    held = [Fetched("http://a.test/", 200, body=b"1234")]
+    await queue.after()
+    queue.shares["a"].keep_for(held[0])
+    thread = threading.Thread(target=held.clear)
+    thread.start()
+    thread.join()
+    await queue.after()
+    assert queue.room.taken_bytes == 0
 
 
-def test_an_answer_may_outlive_its_loop() -> None:
+@waits
+async def test_an_answer_may_outlive_its_loop() -> None:
     held = []
 
-    async def work() -> None:
-        queue = Queue(10)
-        queue.ask("a", 10)
-        await queue.after()
-        held.append(Fetched("http://a.test/", 200, body=b"1234"))
-        queue.shares["a"].keep_for(held[0])
-
-    run(work)
+    queue = Queue(10)
+    queue.ask("a", 10)
+    await queue.after()
+    held.append(Fetched("http://a.test/", 200, body=b"1234"))
+    queue.shares["a"].keep_for(held[0])
     held.clear()  # an exception here would be an unraisable warning, and so an error
 
 
@@ -247,8 +220,9 @@ ANSWERS: dict[str, Route] = {
 
 
 @pytest.mark.parametrize("name", ANSWERS)
-def test_a_large_body_waits_until_the_one_before_is_let_go(name: str) -> None:
-    async def work() -> None:
+@waits
+async def test_a_large_body_waits_until_the_one_before_is_let_go(name: str) -> None:
+    with Site({"/": ANSWERS[name]}) as site:
         room = BodyMemory(3 * MIB)
         client = client_of(room)
         first = await client.fetch(large(site.url()))
@@ -264,15 +238,14 @@ def test_a_large_body_waits_until_the_one_before_is_let_go(name: str) -> None:
         assert room.taken_bytes == 0
         await client.aclose()
 
-    with Site({"/": ANSWERS[name]}) as site:
-        run(work)
 
-
-def test_a_large_body_waits_behind_tls_too(tmp_path: Path) -> None:
+@waits
+async def test_a_large_body_waits_behind_tls_too(tmp_path: Path) -> None:
     authority = trustme.CA()
     authority.cert_pem.write_to_path(str(tmp_path / "ca.pem"))
 
-    async def work() -> None:
+    routes: dict[str, Route] = {"/": Reply(PAGE), "/to-the-end": ANSWERS["to-the-end"]}
+    with Site(routes, tls=server_context(authority, "shop.test")) as site:
         override = parse_override(f"shop.test:{site.port}:127.0.0.1")
         rules = EgressRules(overrides=(override,), ca_file=tmp_path / "ca.pem")
         client = client_of(BodyMemory(3 * MIB), rules)
@@ -286,13 +259,10 @@ def test_a_large_body_waits_behind_tls_too(tmp_path: Path) -> None:
             del second
         await client.aclose()
 
-    routes: dict[str, Route] = {"/": Reply(PAGE), "/to-the-end": ANSWERS["to-the-end"]}
-    with Site(routes, tls=server_context(authority, "shop.test")) as site:
-        run(work)
 
-
-def test_small_pages_pass_those_that_wait() -> None:
-    async def work() -> None:
+@waits
+async def test_small_pages_pass_those_that_wait() -> None:
+    with Site({"/": Reply(PAGE), "/small": Reply(PAGE[:FREE_BYTES])}) as site:
         client = client_of(BodyMemory(3 * MIB))
         first = await client.fetch(large(site.url()))
         waiting = asyncio.create_task(client.fetch(large(site.url())))
@@ -303,12 +273,10 @@ def test_small_pages_pass_those_that_wait() -> None:
         await waiting
         await client.aclose()
 
-    with Site({"/": Reply(PAGE), "/small": Reply(PAGE[:FREE_BYTES])}) as site:
-        run(work)
 
-
-def test_who_waits_too_long_times_out_and_leaves_the_queue() -> None:
-    async def work() -> None:
+@waits
+async def test_who_waits_too_long_times_out_and_leaves_the_queue() -> None:
+    with Site({"/": Reply(PAGE)}) as site:
         room = BodyMemory(3 * MIB)
         client = client_of(room)
         first = await client.fetch(large(site.url()))
@@ -318,12 +286,10 @@ def test_who_waits_too_long_times_out_and_leaves_the_queue() -> None:
         assert (room.taken_bytes, len(room._waiting)) == (len(first.body), 0)
         await client.aclose()
 
+
+@waits
+async def test_who_is_cancelled_leaves_the_queue() -> None:
     with Site({"/": Reply(PAGE)}) as site:
-        run(work)
-
-
-def test_who_is_cancelled_leaves_the_queue() -> None:
-    async def work() -> None:
         room = BodyMemory(3 * MIB)
         client = client_of(room)
         first = await client.fetch(large(site.url()))
@@ -332,9 +298,6 @@ def test_who_is_cancelled_leaves_the_queue() -> None:
                 await client.fetch(large(site.url()))
         assert (room.taken_bytes, len(room._waiting)) == (len(first.body), 0)
         await client.aclose()
-
-    with Site({"/": Reply(PAGE)}) as site:
-        run(work)
 
 
 HEAD = b"HTTP/1.1 200 OK\r\nContent-Length: %d\r\n\r\n" % len(PAGE)
@@ -348,8 +311,9 @@ BROKEN = {
 
 
 @pytest.mark.parametrize("name", BROKEN)
-def test_a_body_that_breaks_off_gives_its_room_back(name: str) -> None:
-    async def work() -> None:
+@waits
+async def test_a_body_that_breaks_off_gives_its_room_back(name: str) -> None:
+    with Site({"/": BROKEN[name]}) as site:
         room = BodyMemory(3 * MIB)
         client = client_of(room)
         broken = await client.fetch(large(site.url(), read_timeout_s=0.3))
@@ -357,12 +321,10 @@ def test_a_body_that_breaks_off_gives_its_room_back(name: str) -> None:
         assert (broken.body, room.taken_bytes) == (b"", 0)
         await client.aclose()
 
-    with Site({"/": BROKEN[name]}) as site:
-        run(work)
 
-
-def test_a_cancelled_body_gives_its_room_back() -> None:
-    async def work() -> None:
+@waits
+async def test_a_cancelled_body_gives_its_room_back() -> None:
+    with Site({"/": BROKEN["silent"]}) as site:
         room = BodyMemory(3 * MIB)
         client = client_of(room)
         with pytest.raises(TimeoutError):
@@ -371,23 +333,18 @@ def test_a_cancelled_body_gives_its_room_back() -> None:
         assert room.taken_bytes == 0
         await client.aclose()
 
-    with Site({"/": BROKEN["silent"]}) as site:
-        run(work)
 
-
-def test_a_body_that_waited_in_vain_is_not_left_to_the_garbage_collector() -> None:
-    async def work() -> None:
-        client = client_of(BodyMemory(3 * MIB))
-        first = await client.fetch(large(site.url()))
-        late = await client.fetch(large(site.url(), total_timeout_s=0.3))
-        assert (first.body == PAGE, late.failure) == (True, Outcome.TIMEOUT)
-        await client.aclose()
-
+@waits
+async def test_a_body_that_waited_in_vain_is_not_left_to_the_garbage_collector() -> None:
     with Site({"/": ANSWERS["coded"]}) as site:
         gc.collect()
         gc.disable()
         try:
-            run(work)
+            client = client_of(BodyMemory(3 * MIB))
+            first = await client.fetch(large(site.url()))
+            late = await client.fetch(large(site.url(), total_timeout_s=0.3))
+            assert (first.body == PAGE, late.failure) == (True, Outcome.TIMEOUT)
+            await client.aclose()
             alive = [each for each in gc.get_objects() if isinstance(each, ResponseReader | Body)]
         finally:
             gc.enable()

@@ -143,18 +143,13 @@ async def bench(
         yield Bench(hand, SeedContext(world, CrawlConfig(seeds=rules), hand.store.queues, dataset))
 
 
-@waits
-async def on(root: Path, work: Callable[[Bench], Awaitable[None]], **given: Any) -> None:
-    async with bench(root, **given) as there:
-        await work(there)
-
-
 # --- slots and batches ---------------------------------------------------------------------------
 
 
 @pytest.mark.req("SED-36")
-def test_as_many_tasks_are_in_hand_as_there_are_slots(tmp_path: Path) -> None:
-    async def work(there: Bench) -> None:
+@waits
+async def test_as_many_tasks_are_in_hand_as_there_are_slots(tmp_path: Path) -> None:
+    async with bench(tmp_path) as there:
         await there.send(*(f"{number:02}" for number in range(12)))
         in_hand, most, lent = set[str](), list[int](), list[int]()
 
@@ -171,17 +166,14 @@ def test_as_many_tasks_are_in_hand_as_there_are_slots(tmp_path: Path) -> None:
         assert await there.tally() == TaskTally(12, 0, 0, 12, 0, 4.0)
         assert await there.depth() == QueueDepth()
 
-    on(tmp_path, work)
 
-
-def test_all_messages_of_a_task_come_together_and_are_done_together(tmp_path: Path) -> None:
-    async def work(there: Bench) -> None:
+@waits
+async def test_all_messages_of_a_task_come_together_and_are_done_together(tmp_path: Path) -> None:
+    async with bench(tmp_path) as there:
         await there.send("a", "b", "c", task="one")
         await there.send("d")
         await there.work(fine, slots=1)
         assert [names for _, names in there.calls] == ["d", "a b c"]
-
-    on(tmp_path, work)
 
 
 @pytest.mark.req("C-86")
@@ -190,10 +182,11 @@ def test_all_messages_of_a_task_come_together_and_are_done_together(tmp_path: Pa
     [(2, True, 29.9, 0), (2, True, 30.1, 2), (3, True, 0.0, 3), (2, False, 0.0, 2)],
     ids=["fills", "time is over", "full", "nothing more comes"],
 )
-def test_an_idle_worker_waits_for_a_batch(
+@waits
+async def test_an_idle_worker_waits_for_a_batch(
     tmp_path: Path, waiting: int, more: bool, turned_s: float, lent: int
 ) -> None:
-    async def work(there: Bench) -> None:
+    async with bench(tmp_path) as there:
         await there.send(*map(str, range(waiting)))
         looks = 0
 
@@ -222,8 +215,6 @@ def test_an_idle_worker_waits_for_a_batch(
                 assert (await there.depth()).lent == 0
             leaving.set()
 
-    on(tmp_path, work)
-
 
 async def until(is_so: Callable[[], bool]) -> None:
     while not is_so():  # noqa: ASYNC110  # nobody tells us
@@ -239,7 +230,8 @@ async def reached(there: Bench, is_so: Callable[[QueueDepth], bool], queue: str 
 
 
 @pytest.mark.req("SED-35", "SED-42", "SED-43", "C-85")
-def test_what_fails_is_tried_after_one_two_and_four_seconds_and_is_dead_then(
+@waits
+async def test_what_fails_is_tried_after_one_two_and_four_seconds_and_is_dead_then(
     tmp_path: Path,
 ) -> None:
     async def handler(seeding: SeedContext, held: HeldTask) -> TaskResult:
@@ -250,8 +242,7 @@ def test_what_fails_is_tried_after_one_two_and_four_seconds_and_is_dead_then(
 
     there: Bench
 
-    async def work(given: Bench) -> None:
-        nonlocal there
+    async with bench(tmp_path) as given:
         there = given
         await there.send("bad", "good")
         await there.work(handler)
@@ -268,11 +259,10 @@ def test_what_fails_is_tried_after_one_two_and_four_seconds_and_is_dead_then(
         assert [failed.is_dead for failed in there.failures] == [False, False, False, True]
         assert await there.tally() == TaskTally(1, 1, 0)
 
-    on(tmp_path, work)
 
-
-def test_messages_of_one_task_have_their_own_tries(tmp_path: Path) -> None:
-    async def work(there: Bench) -> None:
+@waits
+async def test_messages_of_one_task_have_their_own_tries(tmp_path: Path) -> None:
+    async with bench(tmp_path) as there:
         await there.send("old", task="task")
 
         async def handler(_: SeedContext, held: HeldTask) -> TaskResult:
@@ -293,12 +283,11 @@ def test_messages_of_one_task_have_their_own_tries(tmp_path: Path) -> None:
             (10.0, "new"),
         ]
 
-    on(tmp_path, work)
-
 
 @pytest.mark.req("C-85")
 @pytest.mark.parametrize("kind", [ErrorType.PARSE, ErrorType.VALIDATION])
-def test_one_message_that_cannot_be_read_takes_no_other_with_it(
+@waits
+async def test_one_message_that_cannot_be_read_takes_no_other_with_it(
     tmp_path: Path, kind: ErrorType
 ) -> None:
     async def handler(_: SeedContext, held: HeldTask) -> TaskResult:
@@ -306,7 +295,7 @@ def test_one_message_that_cannot_be_read_takes_no_other_with_it(
             raise SeedError("nonsense", kind=kind)
         return TaskResult(len(held.loan.messages))
 
-    async def work(there: Bench) -> None:
+    async with bench(tmp_path) as there:
         await there.send("a", "bad", "c", task="task")
         await there.work(handler)
         first = [names for at_s, names in there.calls if at_s == 0.0]
@@ -316,10 +305,9 @@ def test_one_message_that_cannot_be_read_takes_no_other_with_it(
         ]
         assert await there.tally() == TaskTally(0, 1, 0)
 
-    on(tmp_path, work)
 
-
-def test_what_may_pass_costs_a_task_one_try_for_all_its_messages(tmp_path: Path) -> None:
+@waits
+async def test_what_may_pass_costs_a_task_one_try_for_all_its_messages(tmp_path: Path) -> None:
     async def handler(_: SeedContext, held: HeldTask) -> TaskResult:
         if len(there.calls) == 1:
             raise SeedError("away", kind=ErrorType.NETWORK)
@@ -327,14 +315,11 @@ def test_what_may_pass_costs_a_task_one_try_for_all_its_messages(tmp_path: Path)
 
     there: Bench
 
-    async def work(given: Bench) -> None:
-        nonlocal there
+    async with bench(tmp_path) as given:
         there = given
         await there.send("a", "b", task="task")
         await there.work(handler)
         assert there.calls == [(0.0, "a b"), (1.0, "a b")]
-
-    on(tmp_path, work)
 
 
 @pytest.mark.req("ERR-15")
@@ -373,24 +358,26 @@ def test_an_error_has_a_class_and_a_short_text(
     assert message is None or why.message == message
 
 
-def test_a_fault_of_ours_is_told_with_its_place_and_costs_one_task(tmp_path: Path) -> None:
+@waits
+async def test_a_fault_of_ours_is_told_with_its_place_and_costs_one_task(tmp_path: Path) -> None:
     async def handler(_: SeedContext, held: HeldTask) -> TaskResult:
         if held.loan.task == "odd":
             raise ZeroDivisionError("by nothing")
         return TaskResult()
 
-    async def work(there: Bench) -> None:
+    async with bench(tmp_path) as there:
         await there.send("odd", "good")
         await there.work(handler)
         assert await there.tally() == TaskTally(1, 1, 0)
         assert "in handler" in there.hand.ear.warnings[0]
         assert there.failures[-1].message == "ZeroDivisionError: by nothing"
 
-    on(tmp_path, work)
 
-
-def test_a_message_that_costs_every_worker_its_life_is_dead_after_so_many(tmp_path: Path) -> None:
-    async def work(there: Bench) -> None:
+@waits
+async def test_a_message_that_costs_every_worker_its_life_is_dead_after_so_many(
+    tmp_path: Path,
+) -> None:
+    async with bench(tmp_path) as there:
         await there.send("killer", task="task")
         for lost in range(MAX_LOSSES):
             (loan,) = await there.borrow()
@@ -405,13 +392,12 @@ def test_a_message_that_costs_every_worker_its_life_is_dead_after_so_many(tmp_pa
         assert letter.error_info.error_type is ErrorType.TIMEOUT
         assert f"{MAX_LOSSES} workers" in letter.error_info.error_message
 
-    on(tmp_path, work)
-
 
 # --- loans ---------------------------------------------------------------------------------------
 
 
-def test_a_loan_is_renewed_while_somebody_works_on_it(tmp_path: Path) -> None:
+@waits
+async def test_a_loan_is_renewed_while_somebody_works_on_it(tmp_path: Path) -> None:
     async def handler(_: SeedContext, held: HeldTask) -> TaskResult:
         first_s = held.loan.until_s
         for _turn in range(5):  # five leases long
@@ -423,17 +409,15 @@ def test_a_loan_is_renewed_while_somebody_works_on_it(tmp_path: Path) -> None:
 
     there: Bench
 
-    async def work(given: Bench) -> None:
-        nonlocal there
+    async with bench(tmp_path, silence_s=0.06) as given:
         there = given
         await there.send("1")
         await there.work(handler)
         assert (await there.tally()).processed == 1
 
-    on(tmp_path, work, silence_s=0.06)
 
-
-def test_whoever_lost_its_loan_is_stopped_and_settles_nothing(tmp_path: Path) -> None:
+@waits
+async def test_whoever_lost_its_loan_is_stopped_and_settles_nothing(tmp_path: Path) -> None:
     async def handler(_: SeedContext, held: HeldTask) -> TaskResult:
         there.hand.clock.advance(100.0)
         loans.extend(await there.borrow())
@@ -448,8 +432,7 @@ def test_whoever_lost_its_loan_is_stopped_and_settles_nothing(tmp_path: Path) ->
     there: Bench
     loans: list[Loan] = []
 
-    async def work(given: Bench) -> None:
-        nonlocal there
+    async with bench(tmp_path, silence_s=0.06) as given:
         there = given
         await there.send("1")
         await there.consumer(handler).run(asyncio.Event())
@@ -461,10 +444,9 @@ def test_whoever_lost_its_loan_is_stopped_and_settles_nothing(tmp_path: Path) ->
         assert [(one.name, one.body) for one in again.messages] == [("1!1", b"1")]
         assert "another worker" in there.hand.ear.warnings[0]
 
-    on(tmp_path, work, silence_s=0.06)
 
-
-def test_what_ends_after_its_loan_was_lost_is_not_counted(tmp_path: Path) -> None:
+@waits
+async def test_what_ends_after_its_loan_was_lost_is_not_counted(tmp_path: Path) -> None:
     async def handler(_: SeedContext, held: HeldTask) -> TaskResult:
         there.hand.clock.advance(100.0)
         assert len(await there.borrow()) == 1
@@ -472,14 +454,11 @@ def test_what_ends_after_its_loan_was_lost_is_not_counted(tmp_path: Path) -> Non
 
     there: Bench
 
-    async def work(given: Bench) -> None:
-        nonlocal there
+    async with bench(tmp_path) as given:
         there = given
         await there.send("1")
         await there.consumer(handler).run(asyncio.Event())
         assert await there.tally() == TaskTally(pending=1)
-
-    on(tmp_path, work)
 
 
 @dataclass
@@ -506,10 +485,11 @@ class Away:
 
 
 @pytest.mark.parametrize("comes_back", [True, False])
-def test_a_store_that_is_away_for_less_than_a_loan_stops_nobody(
+@waits
+async def test_a_store_that_is_away_for_less_than_a_loan_stops_nobody(
     tmp_path: Path, comes_back: bool
 ) -> None:
-    async def work(there: Bench) -> None:
+    async with bench(tmp_path, silence_s=0.06) as there:
         away = Away(there.queues)
         there.seeding = replace(there.seeding, queues=away)
         leaving = asyncio.Event()
@@ -528,11 +508,12 @@ def test_a_store_that_is_away_for_less_than_a_loan_stops_nobody(
         assert (await there.tally()).processed == int(comes_back)
         assert there.failures == []
 
-    on(tmp_path, work, silence_s=0.06)
 
-
-def test_what_was_renewed_a_moment_ago_is_not_renewed_before_each_write(tmp_path: Path) -> None:
-    async def work(there: Bench) -> None:
+@waits
+async def test_what_was_renewed_a_moment_ago_is_not_renewed_before_each_write(
+    tmp_path: Path,
+) -> None:
+    async with bench(tmp_path) as there:
         away = Away(there.queues, is_away=False)
         there.seeding = replace(there.seeding, queues=away)
 
@@ -550,14 +531,13 @@ def test_what_was_renewed_a_moment_ago_is_not_renewed_before_each_write(tmp_path
         await there.work(handler)
         assert (await there.tally()).processed == 1, there.hand.ear.warnings
 
-    on(tmp_path, work)
-
 
 # --- leaving -------------------------------------------------------------------------------------
 
 
-def test_whoever_leaves_ends_what_is_in_hand_and_takes_no_more(tmp_path: Path) -> None:
-    async def work(there: Bench) -> None:
+@waits
+async def test_whoever_leaves_ends_what_is_in_hand_and_takes_no_more(tmp_path: Path) -> None:
+    async with bench(tmp_path) as there:
         await there.send("1", "2", "3")
         leaving, gone = asyncio.Event(), asyncio.Event()
 
@@ -573,16 +553,15 @@ def test_whoever_leaves_ends_what_is_in_hand_and_takes_no_more(tmp_path: Path) -
         assert await there.tally() == TaskTally(2, 0, 1)
         assert (await there.depth()).waiting == 1
 
-    on(tmp_path, work)
-
 
 @pytest.mark.parametrize("how", ["leaving", "cancelled"])
-def test_what_cannot_end_in_time_is_given_back_without_a_failure(
+@waits
+async def test_what_cannot_end_in_time_is_given_back_without_a_failure(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, how: str
 ) -> None:
     monkeypatch.setattr(seed_queue, "FAREWELL_S", 0.01)
 
-    async def work(there: Bench) -> None:
+    async with bench(tmp_path) as there:
         await there.send("1", "2")
         leaving, begun = asyncio.Event(), asyncio.Event()
 
@@ -605,11 +584,10 @@ def test_what_cannot_end_in_time_is_given_back_without_a_failure(
         tried = [(one.attempts, one.losses) for loan in loans for one in loan.messages]
         assert tried == [(0, 0), (0, 0)]
 
-    on(tmp_path, work)
 
-
-def test_a_full_disk_stops_the_worker_and_kills_no_message(tmp_path: Path) -> None:
-    async def work(there: Bench) -> None:
+@waits
+async def test_a_full_disk_stops_the_worker_and_kills_no_message(tmp_path: Path) -> None:
+    async with bench(tmp_path) as there:
         await there.send("1", "2")
 
         async def handler(_: SeedContext, held: HeldTask) -> TaskResult:
@@ -619,15 +597,14 @@ def test_a_full_disk_stops_the_worker_and_kills_no_message(tmp_path: Path) -> No
             await there.consumer(handler).run(asyncio.Event())
         assert [one.attempts for loan in await there.borrow() for one in loan.messages] == [0, 0]
 
-    on(tmp_path, work)
-
 
 # --- both queues ---------------------------------------------------------------------------------
 
 
 @pytest.mark.req("SED-14")
-def test_domains_that_files_bring_are_worked_on_until_nothing_is_left(tmp_path: Path) -> None:
-    async def work(there: Bench) -> None:
+@waits
+async def test_domains_that_files_bring_are_worked_on_until_nothing_is_left(tmp_path: Path) -> None:
+    async with bench(tmp_path) as there:
         await there.send("file 1", "file 2", queue=RULES.seed_queue)
 
         async def on_file(_: SeedContext, held: HeldTask) -> TaskResult:
@@ -640,12 +617,11 @@ def test_domains_that_files_bring_are_worked_on_until_nothing_is_left(tmp_path: 
         assert (await there.tally()).processed == 4
         assert await there.depth(RULES.seed_queue) == QueueDepth()
 
-    on(tmp_path, work)
-
 
 @pytest.mark.req("SED-35", "SED-36")
-def test_one_file_and_five_domains_are_in_hand_at_once(tmp_path: Path) -> None:
-    async def work(there: Bench) -> None:
+@waits
+async def test_one_file_and_five_domains_are_in_hand_at_once(tmp_path: Path) -> None:
+    async with bench(tmp_path) as there:
         await there.send("1", "2", "3", queue=RULES.seed_queue)
         await there.send(*(f"{number:02}" for number in range(12)))
         first, leaving = asyncio.Event(), asyncio.Event()
@@ -668,17 +644,23 @@ def test_one_file_and_five_domains_are_in_hand_at_once(tmp_path: Path) -> None:
             assert (depth.waiting, depth.lent) == (6, 5), "one for the one that is done"
             leaving.set()
 
-    on(tmp_path, work)
-
 
 @pytest.mark.req("SED-35", "C-86")
 @pytest.mark.parametrize(("queue", "wait_s"), [(RULES.seed_queue, 30.0), (QUEUE, 60.0)])
-def test_each_queue_waits_its_own_time_for_a_batch(
+@waits
+async def test_each_queue_waits_its_own_time_for_a_batch(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, queue: str, wait_s: float
 ) -> None:
     monkeypatch.setattr(seed_queue, "LONGEST_LOOK_S", 0.01)
 
-    async def work(there: Bench) -> None:
+    batches = replace(
+        RULES,
+        seed_batch=3,
+        domain_batch=3,
+        seed_batch_wait_s=30.0,
+        domain_batch_wait_s=60.0,
+    )
+    async with bench(tmp_path, rules=batches) as there:
         looked = Away(there.queues)
         there.seeding = replace(there.seeding, queues=looked)
         if queue == QUEUE:  # of files that somebody else has in hand domains may come
@@ -704,18 +686,10 @@ def test_each_queue_waits_its_own_time_for_a_batch(
             await reached(there, lambda depth: depth.waiting == 0, queue)
             leaving.set()
 
-    batches = replace(
-        RULES,
-        seed_batch=3,
-        domain_batch=3,
-        seed_batch_wait_s=30.0,
-        domain_batch_wait_s=60.0,
-    )
-    on(tmp_path, work, rules=batches)
 
-
-def test_nothing_is_over_while_somebody_else_works_on_it(tmp_path: Path) -> None:
-    async def work(there: Bench) -> None:
+@waits
+async def test_nothing_is_over_while_somebody_else_works_on_it(tmp_path: Path) -> None:
+    async with bench(tmp_path) as there:
         looked = Away(there.queues)
         there.seeding = replace(there.seeding, queues=looked)
         await there.send("1")
@@ -731,11 +705,10 @@ def test_nothing_is_over_while_somebody_else_works_on_it(tmp_path: Path) -> None
         await running
         assert (await there.tally()).processed == 1
 
-    on(tmp_path, work)
 
-
-def test_whoever_serves_goes_on_until_it_leaves(tmp_path: Path) -> None:
-    async def work(there: Bench) -> None:
+@waits
+async def test_whoever_serves_goes_on_until_it_leaves(tmp_path: Path) -> None:
+    async with bench(tmp_path) as there:
         leaving = asyncio.Event()
         async with asyncio.TaskGroup() as group:
             running = group.create_task(
@@ -748,11 +721,10 @@ def test_whoever_serves_goes_on_until_it_leaves(tmp_path: Path) -> None:
             leaving.set()
         assert (await there.tally()).processed == 2
 
-    on(tmp_path, work)
 
-
-def test_an_error_of_the_store_ends_both(tmp_path: Path) -> None:
-    async def work(there: Bench) -> None:
+@waits
+async def test_an_error_of_the_store_ends_both(tmp_path: Path) -> None:
+    async with bench(tmp_path) as there:
         await there.send("1")
 
         async def handler(_: SeedContext, held: HeldTask) -> TaskResult:
@@ -762,5 +734,3 @@ def test_an_error_of_the_store_ends_both(tmp_path: Path) -> None:
             await consume_both(
                 there.seeding, fine, handler, leaving=asyncio.Event(), is_done_when_empty=False
             )
-
-    on(tmp_path, work)

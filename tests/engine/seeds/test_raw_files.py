@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -121,12 +121,6 @@ async def ground(tmp_path: Path) -> AsyncIterator[Ground]:
         yield Ground(root, hand, hand.store.queues)
 
 
-@waits
-async def on(tmp_path: Path, work: Callable[[Ground], Awaitable[None]]) -> None:
-    async with ground(tmp_path) as there:
-        await work(there)
-
-
 @dataclass
 class Stubborn:
     """Queues that do not take certain messages, and count what they are sent together."""
@@ -155,8 +149,9 @@ class Stubborn:
 
 
 @pytest.mark.req("SED-14", "SED-15", "SED-18", "SED-19", "C-77")
-def test_raw_files_without_checkpoint_are_sent(tmp_path: Path) -> None:
-    async def work(there: Ground) -> None:
+@waits
+async def test_raw_files_without_checkpoint_are_sent(tmp_path: Path) -> None:
+    async with ground(tmp_path) as there:
         for number in (1, 2, 3):
             there.drop(THREE, raw_path(SG, number))
         await there.process(SeedMessage(raw_path(SG, 2), SG))
@@ -176,8 +171,6 @@ def test_raw_files_without_checkpoint_are_sent(tmp_path: Path) -> None:
         tally = await there.queues.tally(there.seeding.dataset.name, "seed", ALL)
         assert tally.processed == 3
 
-    on(tmp_path, work)
-
 
 @pytest.mark.req("SED-17", "C-51")
 @pytest.mark.parametrize(
@@ -194,8 +187,9 @@ def test_raw_files_without_checkpoint_are_sent(tmp_path: Path) -> None:
         (PartitionFilter("sg", "new"), 0),
     ],
 )
-def test_any_subset_of_filters(tmp_path: Path, which: PartitionFilter, found: int) -> None:
-    async def work(there: Ground) -> None:
+@waits
+async def test_any_subset_of_filters(tmp_path: Path, which: PartitionFilter, found: int) -> None:
+    async with ground(tmp_path) as there:
         for parts in (
             ("sg", "news", "2026-01-28"),
             ("sg", "news", "2026-01-29"),
@@ -205,22 +199,20 @@ def test_any_subset_of_filters(tmp_path: Path, which: PartitionFilter, found: in
             there.drop([], raw_path(Partition(*parts), 1))
         assert await orchestrate(there.seeding, which) == OrchestrationReport(found, found, 0)
 
-    on(tmp_path, work)
 
-
-def test_what_waits_already_counts_as_sent_and_is_there_once(tmp_path: Path) -> None:
-    async def work(there: Ground) -> None:
+@waits
+async def test_what_waits_already_counts_as_sent_and_is_there_once(tmp_path: Path) -> None:
+    async with ground(tmp_path) as there:
         there.drop(THREE)
         for _ in range(2):
             assert await orchestrate(there.seeding, ALL) == OrchestrationReport(1, 1, 0)
         assert len(await there.waiting("seed")) == 1
 
-    on(tmp_path, work)
-
 
 @pytest.mark.req("SED-17", "SED-34", "C-50")
-def test_force_sends_everything_under_its_own_name(tmp_path: Path) -> None:
-    async def work(there: Ground) -> None:
+@waits
+async def test_force_sends_everything_under_its_own_name(tmp_path: Path) -> None:
+    async with ground(tmp_path) as there:
         there.drop(THREE)
         await there.process()
         assert await orchestrate(there.seeding, ALL, force=True) == OrchestrationReport(1, 1, 0)
@@ -233,11 +225,10 @@ def test_force_sends_everything_under_its_own_name(tmp_path: Path) -> None:
         (later,) = await there.waiting("seed")
         assert read_seed_message(later.body).run > message.run
 
-    on(tmp_path, work)
 
-
-def test_a_file_is_looked_at_again_and_its_checkpoint_stays(tmp_path: Path) -> None:
-    async def work(there: Ground) -> None:
+@waits
+async def test_a_file_is_looked_at_again_and_its_checkpoint_stays(tmp_path: Path) -> None:
+    async with ground(tmp_path) as there:
         there.drop([*THREE, 1])
         await there.process()
         first = await there.waiting("domain")
@@ -252,12 +243,11 @@ def test_a_file_is_looked_at_again_and_its_checkpoint_stays(tmp_path: Path) -> N
         assert len(await there.waiting("domain")) == 2
         assert there.file(success_path(FILE)).read_bytes() != before
 
-    on(tmp_path, work)
-
 
 @pytest.mark.req("C-50")
-def test_a_run_of_a_time_to_come_keeps_nobody_from_forcing(tmp_path: Path) -> None:
-    async def work(there: Ground) -> None:
+@waits
+async def test_a_run_of_a_time_to_come_keeps_nobody_from_forcing(tmp_path: Path) -> None:
+    async with ground(tmp_path) as there:
         there.drop(THREE)
         for name in ("7ZZZZZZZZZZZZZZZZZZZZZZZZZ", "~"):
             there.file(success_path(FILE)).unlink(missing_ok=True)
@@ -270,12 +260,11 @@ def test_a_run_of_a_time_to_come_keeps_nobody_from_forcing(tmp_path: Path) -> No
                 await there.process(read_seed_message(sent.body))
             assert len(await there.waiting("domain")) == 2
 
-    on(tmp_path, work)
-
 
 @pytest.mark.req("SED-20")
-def test_a_file_that_cannot_be_sent_stops_no_other(tmp_path: Path) -> None:
-    async def work(there: Ground) -> None:
+@waits
+async def test_a_file_that_cannot_be_sent_stops_no_other(tmp_path: Path) -> None:
+    async with ground(tmp_path) as there:
         for number in (1, 2, 3, 4):
             there.drop(THREE, raw_path(SG, number))
         await there.process(SeedMessage(raw_path(SG, 4), SG))
@@ -288,12 +277,11 @@ def test_a_file_that_cannot_be_sent_stops_no_other(tmp_path: Path) -> None:
         ]
         assert [one.task for one in await there.waiting("seed")] == [FILE, raw_path(SG, 3)]
 
-    on(tmp_path, work)
-
 
 @pytest.mark.req("SED-20")
-def test_a_store_that_takes_nothing_is_not_waited_for_at_every_file(tmp_path: Path) -> None:
-    async def work(there: Ground) -> None:
+@waits
+async def test_a_store_that_takes_nothing_is_not_waited_for_at_every_file(tmp_path: Path) -> None:
+    async with ground(tmp_path) as there:
         for number in range(1, 6):
             there.drop(THREE, raw_path(SG, number))
         await there.process(SeedMessage(raw_path(SG, 5), SG))
@@ -304,8 +292,6 @@ def test_a_store_that_takes_nothing_is_not_waited_for_at_every_file(tmp_path: Pa
         told = there.hand.ear.of(SeedSendFailed)
         assert sorted(one.key for one in told) == [raw_path(SG, number) for number in range(1, 6)]
         assert {one.message for one in told} == {"the disk is full"}
-
-    on(tmp_path, work)
 
 
 @dataclass
@@ -325,8 +311,9 @@ class Unreadable:
 
 
 @pytest.mark.req("SED-20", "C-92")
-def test_a_checkpoint_that_cannot_be_read_stops_no_other_file(tmp_path: Path) -> None:
-    async def work(there: Ground) -> None:
+@waits
+async def test_a_checkpoint_that_cannot_be_read_stops_no_other_file(tmp_path: Path) -> None:
+    async with ground(tmp_path) as there:
         for number in (1, 2, 3):
             there.drop(THREE, raw_path(SG, number))
             await there.process(SeedMessage(raw_path(SG, number), SG))
@@ -334,11 +321,10 @@ def test_a_checkpoint_that_cannot_be_read_stops_no_other_file(tmp_path: Path) ->
         seeding = replace(there.seeding, dataset=dataset)
         assert await orchestrate(seeding, ALL) == OrchestrationReport(3, 1, 2)
 
-    on(tmp_path, work)
 
-
-def test_a_dataset_that_is_away_is_not_waited_for_at_every_file(tmp_path: Path) -> None:
-    async def work(there: Ground) -> None:
+@waits
+async def test_a_dataset_that_is_away_is_not_waited_for_at_every_file(tmp_path: Path) -> None:
+    async with ground(tmp_path) as there:
         keys = [raw_path(SG, number) for number in range(1, 6)]
         for key in keys:
             there.drop(THREE, key)
@@ -347,8 +333,6 @@ def test_a_dataset_that_is_away_is_not_waited_for_at_every_file(tmp_path: Path) 
         with pytest.raises(StoreError, match="Input/output error"):
             await orchestrate(replace(there.seeding, dataset=dataset), ALL)
 
-    on(tmp_path, work)
-
 
 @pytest.mark.parametrize(
     "checkpoint",
@@ -356,57 +340,56 @@ def test_a_dataset_that_is_away_is_not_waited_for_at_every_file(tmp_path: Path) 
     ids=["empty", "nothing", "broken", "foreign", "too large"],
 )
 @pytest.mark.req("C-92")
-def test_a_checkpoint_that_makes_no_sense_is_none(tmp_path: Path, checkpoint: bytes) -> None:
-    async def work(there: Ground) -> None:
+@waits
+async def test_a_checkpoint_that_makes_no_sense_is_none(tmp_path: Path, checkpoint: bytes) -> None:
+    async with ground(tmp_path) as there:
         there.drop(THREE)
         there.drop(checkpoint, success_path(FILE))
         assert await orchestrate(there.seeding, ALL) == OrchestrationReport(1, 1, 0)
         await there.process()
         assert await orchestrate(there.seeding, ALL) == OrchestrationReport(1, 0, 1)
 
-    on(tmp_path, work)
 
-
-def test_a_checkpoint_with_numbers_that_no_store_takes_is_none(tmp_path: Path) -> None:
-    async def work(there: Ground) -> None:
+@waits
+async def test_a_checkpoint_with_numbers_that_no_store_takes_is_none(tmp_path: Path) -> None:
+    async with ground(tmp_path) as there:
         there.drop(THREE)
         await there.process()
         manifest = json.loads(there.file(success_path(FILE)).read_bytes())
         there.drop({**manifest, "duration_ms": 2**64 - 1}, success_path(FILE))
         assert await orchestrate(there.seeding, ALL) == OrchestrationReport(1, 1, 0)
 
-    on(tmp_path, work)
-
 
 @pytest.mark.req("C-92")
-def test_a_checkpoint_of_another_file_of_that_name_is_none(tmp_path: Path) -> None:
-    async def work(there: Ground) -> None:
+@waits
+async def test_a_checkpoint_of_another_file_of_that_name_is_none(tmp_path: Path) -> None:
+    async with ground(tmp_path) as there:
         there.drop(THREE)
         await there.process()
         there.drop(THREE[:1])
         assert await orchestrate(there.seeding, ALL) == OrchestrationReport(1, 1, 0)
 
-    on(tmp_path, work)
 
-
-def test_more_files_than_are_sent_at_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@waits
+async def test_more_files_than_are_sent_at_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(orchestrating, "AT_ONCE", 3)
 
-    async def work(there: Ground) -> None:
+    async with ground(tmp_path) as there:
         for number in range(7):
             there.drop([], raw_path(SG, number))
         assert await orchestrate(there.seeding, ALL) == OrchestrationReport(7, 7, 0)
         assert len(await there.waiting("seed")) == 7
-
-    on(tmp_path, work)
 
 
 # --- processing one ------------------------------------------------------------------------------
 
 
 @pytest.mark.req("SED-22", "SED-23", "SED-24", "SED-33", "C-59")
-def test_domains_are_sent_and_the_checkpoint_says_so(tmp_path: Path) -> None:
-    async def work(there: Ground) -> None:
+@waits
+async def test_domains_are_sent_and_the_checkpoint_says_so(tmp_path: Path) -> None:
+    async with ground(tmp_path) as there:
         raw = there.drop([*THREE, record("https://moh.gov.sg/x", country="my"), THREE[0]])
         worked = await there.process()
         sent = [read_domain_message(one.body) for one in await there.waiting("domain")]
@@ -441,12 +424,11 @@ def test_domains_are_sent_and_the_checkpoint_says_so(tmp_path: Path) -> None:
         assert told.sentence == f"Processed {FILE}: 2 domains"
         assert told.rejected == 1
 
-    on(tmp_path, work)
-
 
 @pytest.mark.req("MON-14")
-def test_what_a_file_took_is_told_everywhere(tmp_path: Path) -> None:
-    async def work(there: Ground) -> None:
+@waits
+async def test_what_a_file_took_is_told_everywhere(tmp_path: Path) -> None:
+    async with ground(tmp_path) as there:
         there.drop(THREE)
         # Messages are sent and rejects looked at before the duration is taken.
         worked = await there.process(on_keep=lambda: there.hand.clock.advance(0.25))
@@ -455,12 +437,11 @@ def test_what_a_file_took_is_told_everywhere(tmp_path: Path) -> None:
         (told,) = there.hand.ear.of(SeedFileDone)
         assert worked.duration_ms == manifest.duration_ms == told.ms == 500
 
-    on(tmp_path, work)
-
 
 @pytest.mark.req("SED-03", "SED-23", "SED-31")
-def test_a_processed_file_is_passed_over(tmp_path: Path) -> None:
-    async def work(there: Ground) -> None:
+@waits
+async def test_a_processed_file_is_passed_over(tmp_path: Path) -> None:
+    async with ground(tmp_path) as there:
         raw = there.drop(THREE)
         first = await there.process()
         await there.waiting("domain")
@@ -473,12 +454,11 @@ def test_a_processed_file_is_passed_over(tmp_path: Path) -> None:
         assert there.file(success_path(FILE)).read_bytes() == checkpoint
         assert there.file(FILE).read_bytes() == raw
 
-    on(tmp_path, work)
-
 
 @pytest.mark.req("SED-34", "C-50")
-def test_a_forced_file_is_processed_once_for_its_run(tmp_path: Path) -> None:
-    async def work(there: Ground) -> None:
+@waits
+async def test_a_forced_file_is_processed_once_for_its_run(tmp_path: Path) -> None:
+    async with ground(tmp_path) as there:
         there.drop([*THREE, 1])
         await there.process()
         await there.waiting("domain")
@@ -499,11 +479,10 @@ def test_a_forced_file_is_processed_once_for_its_run(tmp_path: Path) -> None:
         assert await there.waiting("domain") == []
         assert len(there.hand.ear.of(SeedSkipped)) == 3
 
-    on(tmp_path, work)
 
-
-def test_rejects_are_those_of_the_last_time(tmp_path: Path) -> None:
-    async def work(there: Ground) -> None:
+@waits
+async def test_rejects_are_those_of_the_last_time(tmp_path: Path) -> None:
+    async with ground(tmp_path) as there:
         there.drop([*THREE, 1])
         await there.process()
         assert there.file(rejects_path(FILE)).exists()
@@ -511,17 +490,14 @@ def test_rejects_are_those_of_the_last_time(tmp_path: Path) -> None:
         await there.process()
         assert not there.file(rejects_path(FILE)).exists()
 
-    on(tmp_path, work)
 
-
-def test_a_file_of_nothing_but_rejects_is_processed(tmp_path: Path) -> None:
-    async def work(there: Ground) -> None:
+@waits
+async def test_a_file_of_nothing_but_rejects_is_processed(tmp_path: Path) -> None:
+    async with ground(tmp_path) as there:
         there.drop([1, 2])
         assert (await there.process()).urls == 0
         assert len(there.file(rejects_path(FILE)).read_bytes().splitlines()) == 2
         assert await there.waiting("domain") == []
-
-    on(tmp_path, work)
 
 
 @pytest.mark.parametrize(
@@ -536,10 +512,11 @@ def test_a_file_of_nothing_but_rejects_is_processed(tmp_path: Path) -> None:
     ],
 )
 @pytest.mark.req("SED-23", "SED-42", "ERR-15")
-def test_a_file_that_cannot_be_processed(
+@waits
+async def test_a_file_that_cannot_be_processed(
     tmp_path: Path, data: bytes | None, kind: ErrorType, message: str
 ) -> None:
-    async def work(there: Ground) -> None:
+    async with ground(tmp_path) as there:
         there.rules = SeedRules(max_records=3, max_file_bytes=1024)
         if data is not None:
             there.drop(data)
@@ -551,11 +528,10 @@ def test_a_file_that_cannot_be_processed(
         assert not there.file(success_path(FILE)).exists()
         assert not there.file("rejects").exists()
 
-    on(tmp_path, work)
 
-
-def test_messages_that_are_none(tmp_path: Path) -> None:
-    async def work(there: Ground) -> None:
+@waits
+async def test_messages_that_are_none(tmp_path: Path) -> None:
+    async with ground(tmp_path) as there:
         message = file_message(RULES, SeedMessage(FILE, SG))
         for broken in (replace(message, body=b"{}"), replace(message, task=raw_path(SG, 2))):
             loan = Loan("seed", broken.task, 1, 0.0, (broken,))
@@ -563,16 +539,15 @@ def test_messages_that_are_none(tmp_path: Path) -> None:
                 await process_file(there.seeding, InHand(loan))
             assert failed.value.kind is ErrorType.VALIDATION
 
-    on(tmp_path, work)
-
 
 @pytest.mark.req("SED-23", "SED-32")
-def test_whoever_dies_does_it_again_and_nothing_is_there_twice(
+@waits
+async def test_whoever_dies_does_it_again_and_nothing_is_there_twice(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(processing, "SENT_AT_ONCE", 1)
 
-    async def work(there: Ground) -> None:
+    async with ground(tmp_path) as there:
         there.drop([*THREE, 1])
         for step in (1, 2, 3, 4):
             with pytest.raises(LeaseLost):
@@ -582,31 +557,27 @@ def test_whoever_dies_does_it_again_and_nothing_is_there_twice(
         await there.process(on_keep=Taken(5))
         assert len(await there.waiting("domain")) == 2
 
-    on(tmp_path, work)
 
-
-def test_a_send_that_fails_fails_the_file(tmp_path: Path) -> None:
-    async def work(there: Ground) -> None:
+@waits
+async def test_a_send_that_fails_fails_the_file(tmp_path: Path) -> None:
+    async with ground(tmp_path) as there:
         there.drop(THREE)
         there.queues = Stubborn(there.queues, "moh.gov.sg")
         with pytest.raises(GeomiError, match="the disk is full"):
             await there.process()
         assert not there.file(success_path(FILE)).exists()
 
-    on(tmp_path, work)
 
-
-def test_large_messages_are_sent_by_themselves(
+@waits
+async def test_large_messages_are_sent_by_themselves(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(processing, "SENT_BYTES", 1000)
 
-    async def work(there: Ground) -> None:
+    async with ground(tmp_path) as there:
         there.queues = counting = Stubborn(there.queues)
         large = [record(f"https://a.sg/{number}", "x" * 500) for number in range(3)]
         small: list[Mapping[str, str]] = [record(f"https://{name}.sg/") for name in "bcd"]
         there.drop([*large, *small])
         await there.process()
         assert counting.sizes == [1, 2, 1]
-
-    on(tmp_path, work)

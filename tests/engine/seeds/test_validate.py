@@ -21,7 +21,7 @@ from geomi.model.dataset.seed import (
     SeedMessage,
     SeedRules,
 )
-from tests.engine.seeds.test_raw_files import Ground, on
+from tests.engine.seeds.test_raw_files import ground
 from tests.support.seed_contracts import SG, Host, lay_contract
 from tests.support.seed_dataset import record
 from tests.support.waiting import waits
@@ -41,16 +41,14 @@ async def checked(
 
 
 @pytest.fixture
-def root(tmp_path: Path) -> Path:
+@waits
+async def root(tmp_path: Path) -> Path:
     """Lay a dataset of two raw files that is as it should be."""
-
-    async def work(there: Ground) -> None:
+    async with ground(tmp_path) as there:
         there.drop([record("https://mom.gov.sg/a"), record("https://moh.gov.sg/")])
         there.drop([record("https://mom.gov.sg/b"), record("https://mom.gov.sg/b")], SECOND)
         for key in (FIRST, SECOND):
             await there.process(SeedMessage(key, SG))
-
-    on(tmp_path, work)
     root = tmp_path / "dataset"
     lay_contract(
         root,
@@ -204,16 +202,20 @@ def test_a_raw_file_that_cannot_be_read(root: Path) -> None:
     assert found[SECOND] == "parse_error: line 1 column 2: a record is missing"
 
 
-def test_rejects_that_were_changed(tmp_path: Path) -> None:
-    async def work(there: Ground) -> None:
+@pytest.fixture
+@waits
+async def rejected(tmp_path: Path) -> Path:
+    """Lay a dataset of one raw file whose only record is rejected."""
+    async with ground(tmp_path) as there:
         there.drop([1])
         await there.process()
+    return tmp_path / "dataset"
 
-    on(tmp_path, work)
-    root = tmp_path / "dataset"
-    assert [key for key, _ in problems(root)] == [FIRST]
-    put(root, rejects_path(FIRST))
-    assert [key for key, _ in problems(root)] == [FIRST, rejects_path(FIRST)]
+
+def test_rejects_that_were_changed(rejected: Path) -> None:
+    assert [key for key, _ in problems(rejected)] == [FIRST]
+    put(rejected, rejects_path(FIRST))
+    assert [key for key, _ in problems(rejected)] == [FIRST, rejects_path(FIRST)]
 
 
 def test_limits_are_those_of_the_engine(root: Path) -> None:
