@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Coroutine, Mapping
+from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -24,22 +24,11 @@ from geomi.settings.options import Settings
 
 LOCAL = Settings(allow_private=True, min_delay_s=0.0)
 V1 = "/api/v1"
-LONGEST_S = 60
 TENANT, OTHER = "acme", "umbrella"
 # A crawl of a host that is this machine's own, so that nobody has to sign it.
 CRAWL = {"collectionId": "handbook", "seedUrls": ["http://localhost:8080/"]}
 
 Json = Any  # what the API answers with
-
-
-def run(work: Coroutine[Any, Any, None]) -> None:
-    """Run a test's work in a loop of its own; work that hangs fails."""
-
-    async def bounded() -> None:
-        async with asyncio.timeout(LONGEST_S):
-            await work
-
-    asyncio.run(bounded())
 
 
 @dataclass(frozen=True, slots=True)

@@ -124,7 +124,6 @@ async def test_a_provider_is_registered_by_the_fields_of_the_catalogue(tmp_path:
 @waits
 async def test_a_providers_data_goes_on_request_from_every_tenant(tmp_path: Path) -> None:
     """G-20: an endpoint, and an audit record."""
-
     with Site(WEB) as site:
         async with serving(tmp_path) as ground:
             asked = PROVIDER | {"seed_urls": [site.url("/boat")]}

@@ -179,7 +179,6 @@ async def test_crawls_are_listed_in_parts_newest_first(tmp_path: Path) -> None:
 @waits
 async def test_states_say_what_may_be_done(tmp_path: Path) -> None:
     """G-18: cancelling what is over is a 409; G-28: a pause is a flag."""
-
     async with serving(tmp_path) as ground:
         name = (await ground.mine.post("/crawls", CRAWL)).json["jobId"]
         paused = await ground.mine.post(f"/crawls/{name}/pause")
@@ -213,7 +212,6 @@ async def test_one_crawl_too_many_has_to_wait_outside(tmp_path: Path) -> None:
 @waits
 async def test_a_crawl_that_a_quota_ended_goes_on_when_there_is_a_place(tmp_path: Path) -> None:
     """C-45: what a quota leaves undone waits to be resumed."""
-
     async with serving(tmp_path) as ground:
         await tenants.change(ground.service, TENANT, quota=Quota(max_concurrent_crawls=1))
         name = (await ground.mine.post("/crawls", CRAWL)).json["jobId"]

@@ -49,7 +49,6 @@ async def test_a_crawl_tells_what_became_of_every_url(tmp_path: Path) -> None:
 @waits
 async def test_urls_come_in_parts_and_a_fetched_page_is_being_processed(tmp_path: Path) -> None:
     """C-43, C-75: one status over the frontier and the documents."""
-
     with Site(WEB) as site:
         async with serving(tmp_path) as ground:
             job = await filled(ground.mine, ground.desk, site)
@@ -139,7 +138,6 @@ async def test_a_reason_is_given_for_every_url(tmp_path: Path) -> None:
 @waits
 async def test_a_crawl_is_followed_and_resumed_at_any_event(tmp_path: Path) -> None:
     """Whoever comes back with an event misses nothing and is told nothing twice."""
-
     with Site(WEB) as site:
         async with serving(tmp_path) as ground:
             job = (await started(ground.mine, site))["jobId"]

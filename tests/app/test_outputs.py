@@ -65,7 +65,6 @@ def test_nothing_is_written_that_was_not_asked_for(tmp_path: Path) -> None:
 @waits
 async def test_outputs_of_an_interrupted_job_are_whole_once_it_is_over(tmp_path: Path) -> None:
     """They come when the job is over, from the pages of every run."""
-
     with Site(ROUTES) as site:
         seed = site.url()
         ear = Ear()

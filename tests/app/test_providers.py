@@ -61,7 +61,6 @@ async def crawl_for(
     root: Path, site: Site, provider: Provider, *, registers: bool = True
 ) -> Crawled:
     """Register a provider and crawl it."""
-
     ear = Ear()
     async with home_in(root, ear) as home:
         if registers:

@@ -197,7 +197,6 @@ async def test_files_are_listed_in_order(ground: Ground) -> None:
 @waits
 async def test_a_file_beside_a_folder_of_the_same_name(ground: Ground) -> None:
     """Some servers have `a/` before `a.b`, others after it; nobody may rely on either."""
-
     for key in ("prod/a.b", "prod/a/c", "prod/a/d"):
         await ground.drop(key, b"x")
     found = await ground.keys("prod/")

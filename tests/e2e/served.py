@@ -10,7 +10,8 @@ import pytest
 
 from geomi.app import DataDirectory
 from geomi.cli.program import main
-from tests.support.crawl import Ear, crawl_in, home_in, plan, run
+from tests.support.crawl import Ear, crawl_in, home_in, plan
+from tests.support.waiting import waits
 
 Command = Callable[..., tuple[int, str, str]]
 
@@ -28,25 +29,19 @@ def commands(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
     return command
 
 
-def serve_to(root: Path, seeds: Mapping[str, str]) -> None:
+@waits
+async def serve_to(root: Path, seeds: Mapping[str, str]) -> None:
     """Let each tenant crawl from its own seed, to the end."""
-
-    async def work() -> None:
-        async with home_in(root, Ear()) as home:
-            for tenant, seed in seeds.items():
-                await crawl_in(home.open_for(tenant), Ear(), plan([seed]))
-
-    run(work())
+    async with home_in(root, Ear()) as home:
+        for tenant, seed in seeds.items():
+            await crawl_in(home.open_for(tenant), Ear(), plan([seed]))
 
 
-def archived(root: Path, tenant: str) -> list[bytes]:
+@waits
+async def archived(root: Path, tenant: str) -> list[bytes]:
     """Read every page that a tenant has, from the archive."""
-
-    async def work() -> list[bytes]:
-        async with home_in(root, Ear()) as home:
-            return await _archived(home.open_for(tenant))
-
-    return run(work())
+    async with home_in(root, Ear()) as home:
+        return await _archived(home.open_for(tenant))
 
 
 async def _archived(home: DataDirectory) -> list[bytes]:

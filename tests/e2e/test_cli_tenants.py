@@ -11,8 +11,9 @@ from geomi.app.use import providers
 from geomi.model.request_log import RequestPurpose
 from tests.app.test_providers import plan_for, provider_of
 from tests.e2e.served import Command, archived, commands, serve_to
-from tests.support.crawl import Ear, crawl_in, home_in, page, run
+from tests.support.crawl import Ear, crawl_in, home_in, page
 from tests.support.server import Site
+from tests.support.waiting import waits
 
 ROUTES = {"/": page("home", "/a"), "/a": page("next")}
 
@@ -39,19 +40,16 @@ def test_a_backup_holds_the_pages_of_every_tenant(tmp_path: Path, command: Comma
         assert pages == archived(served, tenant)
 
 
-def logged(root: Path, host: str) -> dict[str, list[str]]:
+@waits
+async def logged(root: Path, host: str) -> dict[str, list[str]]:
     """Read which URLs of a host the log has, robots.txt aside, by tenant."""
-
-    async def work() -> dict[str, list[str]]:
-        found: dict[str, list[str]] = {}
-        async with home_in(root, Ear()) as home:
-            for row in await home.world.store.requests.of_host(host, after_s=0.0, limit=99):
-                tenant = await home.world.store.roster.tenant_of(row.job) or ""
-                if row.purpose is RequestPurpose.PAGE:
-                    found.setdefault(tenant, []).append(row.url)
-        return found
-
-    return run(work())
+    found: dict[str, list[str]] = {}
+    async with home_in(root, Ear()) as home:
+        for row in await home.world.store.requests.of_host(host, after_s=0.0, limit=99):
+            tenant = await home.world.store.roster.tenant_of(row.job) or ""
+            if row.purpose is RequestPurpose.PAGE:
+                found.setdefault(tenant, []).append(row.url)
+    return found
 
 
 @pytest.mark.req("LEG-06")
@@ -83,17 +81,20 @@ def test_only_what_is_erased_goes_from_the_log(tmp_path: Path, command: Command)
     assert logged(tmp_path, f"{site.address}:{site.port}") == {"": ["", ""], "b": urls}
 
 
+@waits
+async def collect_for(root: Path, tenants: str, site: Site) -> None:
+    """Let each tenant register the provider of a site and crawl it."""
+    async with home_in(root, Ear()) as home:
+        for tenant in tenants:
+            own = home.open_for(tenant)
+            await providers.add(own.world, provider_of(site))
+            await crawl_in(own, Ear(), plan_for(provider_of(site)))
+
+
 @pytest.mark.req("LEG-06")
 def test_a_provider_is_taken_down_for_every_tenant(tmp_path: Path, command: Command) -> None:
-    async def work(site: Site) -> None:
-        async with home_in(tmp_path, Ear()) as home:
-            for tenant in "ab":
-                own = home.open_for(tenant)
-                await providers.add(own.world, provider_of(site))
-                await crawl_in(own, Ear(), plan_for(provider_of(site)))
-
     with Site({"/docs": page("docs")}) as site:
-        run(work(site))
+        collect_for(tmp_path, "ab", site)
     takedown = ["providers", "takedown", "example", "--reason", "asked", "-o", str(tmp_path)]
     code, out, err = command(*takedown, "--yes", "--json")
     assert code == 0, err

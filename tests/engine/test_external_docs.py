@@ -102,7 +102,6 @@ async def play(
     root: Path, stock: Stock, *, db: str = ""
 ) -> AsyncIterator[tuple[Scene, DataDirectory]]:
     """Open a data directory where a provider is registered and a source is named."""
-
     with Site(ROUTES) as site, Site(stock.routes) as source:
         scene = Scene(root, site, stock, source, Ear())
         settings = replace(scene.settings, db=db)
@@ -246,7 +245,6 @@ async def test_the_source_may_be_private_where_pages_may_not(tmp_path: Path) -> 
 @waits
 async def test_the_key_is_nowhere(tmp_path: Path) -> None:
     """Not in what is kept, told or logged, although the server repeats it wherever it can."""
-
     async with play(tmp_path, Stock({ACME: "Acme"})) as (scene, home):
         scene.stock.libraries[ACME] = f"Acme {KEY}"
         scene.stock.trouble = [busy(), Reply(f"who is {KEY}?".encode(), 500, headers=AT_ONCE)]
@@ -418,7 +416,6 @@ async def rests_of(
     *answers: Exception | ExternalDocument,
 ) -> tuple[list[float], ExternalDocument | None]:
     """Ask once, and return how long was waited between tries, and what came."""
-
     clock = HandClock()
     librarian = ExternalDocsClient(Script(*answers), clock)
     rests: list[float] = []

@@ -364,7 +364,6 @@ async def test_pages_are_asked_for_with_conditions(tmp_path: Path) -> None:
 @waits
 async def test_a_sitemap_names_pages_that_have_changed(tmp_path: Path) -> None:
     """What is not due is asked for all the same where its site says that it is another."""
-
     async with by_hand(tmp_path) as (hand, site, crawl):
         hand.clock.advance(8 * DAY_S)
         await again(hand, crawl)

@@ -59,7 +59,6 @@ def test_a_proxy_hears_of_no_forbidden_target(ground: Ground) -> None:
 @waits
 async def resolve_all(hosts: Sequence[str]) -> list[Resolution]:
     """Ask the gate about some hosts, with the guard on."""
-
     egress = Egress(EgressRules(), HandClock())
     try:
         return [await egress.resolve(host, 80) for host in hosts]
@@ -70,7 +69,6 @@ async def resolve_all(hosts: Sequence[str]) -> list[Resolution]:
 @waits
 async def fetch_all(rules: EgressRules, urls: Sequence[str]) -> list[Fetched]:
     """Send requests one after another through one client."""
-
     clock = HandClock()
     client = HttpClient(Egress(rules, clock), clock)
     try:

@@ -52,7 +52,6 @@ async def test_a_crawl_tells_its_boundaries_and_its_pace(
 @waits
 async def test_the_slower_of_rate_and_delay_counts(tmp_path: Path) -> None:
     """5 requests a second with 300 ms between two are three a second."""
-
     with Site(WEB) as site:
         async with serving(tmp_path) as ground:
             config = EAGER | {"requestsPerSecond": 5, "delayBetweenRequests": 300}

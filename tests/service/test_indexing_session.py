@@ -62,7 +62,6 @@ def test_crawls_of_providers_that_overlap_are_one_session(
 @waits
 async def test_above_its_limit_a_session_stops_as_a_whole(tmp_path: Path) -> None:
     """One provider is done, with two pages; what the other has still to do is not done then."""
-
     ear = Ear()
     with Site({"/": page("start", "/boat"), "/boat": page("boat")}) as site:
         async with serving(tmp_path, LOCAL, ear) as ground:

@@ -68,7 +68,6 @@ async def test_a_delivery_that_is_never_taken_is_dead_after_four_tries(tmp_path:
 @waits
 async def test_an_address_that_is_not_public_is_refused_at_each_try(tmp_path: Path) -> None:
     """The hook was made while private addresses were allowed, or its name meant another one."""
-
     with Site(ROUTES) as site:
         async with serving(tmp_path) as ground:
             hook = await _hooked(ground, site.url("/taken"))

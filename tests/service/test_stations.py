@@ -29,7 +29,6 @@ ROBOTS = Reply(b"User-agent: *\nDisallow: /\n", content_type="text/plain")
 @waits
 async def test_a_crawl_that_cannot_begin_fails_with_its_cause(tmp_path: Path) -> None:
     """C-46: its provider's terms were read anew while it waited."""
-
     async with serving(tmp_path) as ground:
         job_id = (await ground.mine.post("/crawls", CRAWL)).json["jobId"]
         world = ground.desk.world
@@ -126,7 +125,6 @@ async def test_an_ending_crawl_is_understood_and_told_before_it_is_completed(
 @waits
 async def test_a_tenant_sees_each_phase_of_its_crawl(tmp_path: Path) -> None:
     """Initialize, discovery, processing, finalize: each is told while it lasts, and afterwards."""
-
     with Site(WEB) as site:
         async with serving(tmp_path) as ground:
             job_id = (await started(ground.mine, site))["jobId"]

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
-from collections.abc import AsyncIterator, Callable, Coroutine, Iterable, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from itertools import pairwise
@@ -30,7 +29,6 @@ from tests.support.webs import WORDS
 LOCAL = Settings(allow_private=True, contact="https://crawler.test/about")
 # Loopback is our own: no rest between requests, and no limit unless a test is about it.
 QUICK: dict[str, object] = {"delay": 0.0, "depth": 50, "max_pages": 0}
-LONGEST_CRAWL_S = 30.0
 
 T = TypeVar("T")
 
@@ -82,16 +80,6 @@ class Crawled:
             for url, entry in self.entries.items()
             if url.startswith(site.url("/"))
         }
-
-
-def run(work: Coroutine[Any, Any, T]) -> T:
-    """Run a test's coroutine; one that hangs fails."""
-
-    async def bounded() -> T:
-        async with asyncio.timeout(LONGEST_CRAWL_S):
-            return await work
-
-    return asyncio.run(bounded())
 
 
 @asynccontextmanager

@@ -38,7 +38,6 @@ T = TypeVar("T")
 @waits
 async def asked(site: Site, ask: Callable[[Context7Client], Awaitable[T]]) -> T:
     """Ask a source that lies on a site."""
-
     clock = RealClock()
     client = HttpClient(Egress(LOOPBACK, clock), clock)
     source = Context7Client(client, clock, site.url(""), key=KEY)

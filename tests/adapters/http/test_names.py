@@ -85,7 +85,6 @@ async def test_answers_are_kept_for_their_time_within_bounds(
     answer: tuple[str, ...] | Records, kept_s: float
 ) -> None:
     """G-08: 60 to 3600 s, failures 60 s."""
-
     async with renewing(answer) as (names, clock, resolver):
         first = await names.find("a.test")
         clock.advance(kept_s / 2 - 1)
@@ -100,7 +99,6 @@ async def test_answers_are_kept_for_their_time_within_bounds(
 @waits
 async def test_a_name_that_is_still_asked_for_is_renewed_before_its_answer_ends() -> None:
     """And whoever asks afterwards finds the new answer without a look-up."""
-
     async with renewing() as (names, clock, resolver):
         await names.find("a.test")
         resolver.answer = NEW
@@ -136,7 +134,6 @@ async def test_a_name_is_renewed_again_and_again_while_it_is_asked_for() -> None
 @waits
 async def test_nobody_waits_for_a_renewal() -> None:
     """While it is under way the old answer is given, and no second question is asked."""
-
     async with renewing() as (names, clock, resolver):
         await names.find("a.test")
         clock.advance(RENEWED_S + 1)
@@ -186,7 +183,6 @@ async def test_a_renewal_that_wakes_too_late_leaves_the_question_to_who_has_aske
 @waits
 async def test_a_name_that_nobody_asks_for_any_more_is_not_renewed() -> None:
     """Asking in the first half of an answer's life is the visit that it was looked up for."""
-
     async with renewing() as (names, clock, resolver):
         await names.find("a.test")
         clock.advance(KEPT_S / 2 - 1)
@@ -210,7 +206,6 @@ async def test_a_failure_is_not_renewed() -> None:
 @waits
 async def test_a_renewal_that_fails_leaves_the_old_answer_until_its_end() -> None:
     """It is not tried again before: whoever asks then waits for the next question."""
-
     async with renewing() as (names, clock, resolver):
         await names.find("a.test")
         clock.advance(RENEWED_S)
@@ -293,7 +288,6 @@ async def test_names_are_forgotten_beyond_the_limit(monkeypatch: pytest.MonkeyPa
 @waits
 async def test_what_nobody_has_to_be_asked_about(text: str, addresses: tuple[str, ...]) -> None:
     """RFC 6761 §6.3: what `localhost` is does not depend on a resolver."""
-
     async with renewing() as (names, _, resolver):
         assert await names.find(text) == ResolvedName(addresses)
         assert resolver.asked == []

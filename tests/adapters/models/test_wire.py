@@ -70,7 +70,6 @@ def endpoint() -> Iterator[str]:
 @waits
 async def work_with(endpoint: str, use: Callable[[OpenAiModel], Awaitable[T]]) -> T:
     """Use the model as geomi does."""
-
     clock = RealClock()
     client = HttpClient(Egress(LOOPBACK, clock), clock)
     try:

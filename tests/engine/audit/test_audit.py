@@ -103,7 +103,6 @@ async def found(
     root: Path, work: Callable[[Log], Awaitable[None]], config: CrawlConfig = CONFIG
 ) -> Audit:
     """Write a log and return what an audit says."""
-
     async with log_in(root, config) as log:
         await work(log)
         return await log.audit()
@@ -139,7 +138,6 @@ def test_a_clean_log_is_its_own_proof(tmp_path: Path) -> None:
 @waits
 async def test_what_the_engine_logs_of_a_real_crawl_is_clean(tmp_path: Path) -> None:
     """Robots.txt, sitemaps, redirects and retries: whatever was sent stands in the log, once."""
-
     with Site({}) as site:
         site.routes = {
             "/robots.txt": robots("User-agent: *", "Crawl-delay: 3", "Disallow: /no"),
@@ -453,7 +451,6 @@ class TestRobots:
     @waits
     async def test_redirects_of_a_real_robots_txt(self, tmp_path: Path) -> None:
         """From one host to another, and on there to a path of any name."""
-
         with Site({}, address="127.0.0.2") as there, Site({}) as site:
             there.routes = {
                 "/robots.txt": to("/rules.txt"),
@@ -616,7 +613,6 @@ class TestDamage:
 @waits
 async def stored(root: Path, rows: Sequence[SentRequest], change: str) -> None:
     """Keep a log in a data directory, and change its third row by hand."""
-
     async with home_in(root, Ear()) as home:
         named = [replace(row, job="gone") for row in rows]
         await home.world.store.frontier.settle(settling(named))

@@ -72,7 +72,6 @@ class Seen:
 @waits
 async def enriched(root: Path, server: ModelServer | None) -> Seen:
     """Crawl the site and understand it, with or without a model."""
-
     ear = Ear()
     settings = LOCAL
     if server is not None:

@@ -337,7 +337,6 @@ class TestMoney:
     @waits
     async def test_a_version_of_a_model_has_the_price_of_the_model(self, tmp_path: Path) -> None:
         """Servers name the version that answered; a budget counts it all the same."""
-
         told = completion(quality_told(5), model="tiny-2024-07-18")
         with ModelServer(lambda _: told) as server:
             ear = Ear()
@@ -396,7 +395,6 @@ class TestFalling:
 @waits
 async def test_no_value_is_in_any_request(tmp_path: Path, action: str) -> None:
     """With `flag` there are, else the others would prove nothing."""
-
     with ModelServer(lambda question: _echo(question)) as server:
         ear = Ear()
         settings = replace(LOCAL, model_endpoint=server.endpoint, model="tiny")

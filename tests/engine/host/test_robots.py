@@ -123,7 +123,6 @@ class TestOutOfReach:
     @waits
     async def test_nothing_is_fetched_and_it_is_asked_for_again(self, tmp_path: Path) -> None:
         """Three tries, ten minutes apart; then the URL is blocked and the reason is kept."""
-
         with Site({"/robots.txt": Reply(status=503), "/": page("home")}) as site:
             async with hand_in(tmp_path) as hand:
                 job = await hand.crawl(CONFIG, site.url("/"))
@@ -175,7 +174,6 @@ class TestOutOfReach:
     @waits
     async def test_a_host_out_of_reach_fails_as_itself(self, tmp_path: Path) -> None:
         """Nobody answers: the page's own outcome says so, and it is tried again by the table."""
-
         with Site({}, otherwise=Raw((), End.RESET)) as site:
             async with hand_in(tmp_path) as hand:
                 job = await hand.crawl(CONFIG, site.url("/"))
@@ -276,7 +274,6 @@ class TestRedirected:
     @waits
     async def test_to_a_host_that_is_busy(self, tmp_path: Path) -> None:
         """It is waited for a little, then counts as out of reach, and is asked again later."""
-
         with Site({"/rules": FORBIDDING}, address="127.0.0.2") as other:
             routes = {"/robots.txt": to(other.url("/rules")), "/": page("home", "/private")}
             with Site(routes) as site:

@@ -34,7 +34,6 @@ FORBIDDING = robots("User-agent: *", "Disallow: /private")
 @waits
 async def test_three_redirects_on_the_same_host(tmp_path: Path, hops: int, is_obeyed: bool) -> None:
     """One more, and everything is allowed."""
-
     routes = {f"/{n}": to(f"/{n + 1}") for n in range(1, hops)}
     routes |= {"/robots.txt": to("/1"), f"/{hops}": FORBIDDING, "/": page("h", "/private")}
     with Site({**routes, "/private": page("p")}) as site:
@@ -48,7 +47,6 @@ async def test_three_redirects_on_the_same_host(tmp_path: Path, hops: int, is_ob
 @waits
 async def test_a_redirect_to_another_host_allows_all(tmp_path: Path) -> None:
     """The other host is not even asked."""
-
     with Site({"/robots.txt": FORBIDDING}, address="127.0.0.2") as other:
         routes = {"/robots.txt": to(other.url("/robots.txt")), "/private": page("p")}
         with Site({**routes, "/": page("home", "/private")}) as site:
@@ -62,7 +60,6 @@ async def test_a_redirect_to_another_host_allows_all(tmp_path: Path) -> None:
 @waits
 async def test_a_redirect_to_the_other_scheme_is_followed(tmp_path: Path) -> None:
     """Another port of the same name is the same host: http leads to https like this."""
-
     with Site({"/robots.txt": FORBIDDING}) as secure:
         routes = {"/robots.txt": to(secure.url("/robots.txt")), "/": page("h", "/private")}
         with Site({**routes, "/private": page("p")}) as site:
@@ -76,7 +73,6 @@ async def test_a_redirect_to_the_other_scheme_is_followed(tmp_path: Path) -> Non
 @waits
 async def test_copies_live_in_memory_alone(tmp_path: Path) -> None:
     """Nothing is read from the store or written to it, and the next job asks for itself."""
-
     with Site({"/robots.txt": FORBIDDING, "/": page("home", "/a"), "/a": page("a")}) as site:
         async with hand_in(tmp_path) as hand:
             await hand.crawl(SCANNER, site.url("/"))
@@ -111,7 +107,6 @@ async def test_the_host_read_longest_ago_is_forgotten(
 @waits
 async def test_a_file_holds_for_thirty_minutes_and_a_failure_for_ten(tmp_path: Path) -> None:
     """By the clock of the crawl."""
-
     with Site({"/robots.txt": FORBIDDING}) as site, Site({}) as without:
         async with hand_in(tmp_path) as hand:
             keeper = keeper_of(hand, SCANNER)

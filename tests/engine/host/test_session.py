@@ -157,7 +157,6 @@ class TestLog:
         self, tmp_path: Path
     ) -> None:
         """A worker that was stopped finds an answer when its host is lent to another."""
-
         async with talk_in(tmp_path, polite()) as talk:
             lease, privacy = await talk.lease(), Privacy(Safety())
             spending = RequestCounter(lease, "w-hand", privacy, keeps_rows=True, slack_s=0.0)
@@ -226,7 +225,6 @@ class TestTurns:
         self, tmp_path: Path
     ) -> None:
         """Another job obeyed less of a Crawl-delay, and gave the host back sooner."""
-
         config = replace(polite(), robots=RobotsRules(max_crawl_delay_s=60))
         async with talk_in(tmp_path, config) as talk:
             lease = await talk.lease()
@@ -239,7 +237,6 @@ class TestTurns:
     @waits
     async def test_a_patient_job_that_joins_is_heard(self, tmp_path: Path) -> None:
         """The delay of a lease is as old as HEARD_S at most."""
-
         async with talk_in(tmp_path, polite()) as talk:
             asker = await talk.asker()
             await talk.ask(asker, "/1")
@@ -434,7 +431,6 @@ class TestGuests:
         self, tmp_path: Path, address: str, comes: bool
     ) -> None:
         """A guest at our own address shares our place: we ask nothing meanwhile."""
-
         async with talk_in(tmp_path, polite(per_ip=1)) as talk:
             with Site(PAGES, address=address) as other, Site({}, address=address) as third:
                 asker = await talk.asker()

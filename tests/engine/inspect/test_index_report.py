@@ -32,7 +32,6 @@ ROUTES: dict[str, Reply] = {
 @waits
 async def compared(root: Path, first: AnalysisRules, second: AnalysisRules) -> RulesComparison:
     """Crawl the site and compare; make sure that nothing was asked, stored or paid."""
-
     ear = Ear()
     async with home_in(root, ear) as home:
         with Site(ROUTES) as site:
@@ -98,7 +97,6 @@ def test_what_is_listed_has_an_end(tmp_path: Path, monkeypatch: pytest.MonkeyPat
 @waits
 async def test_decisions_are_those_of_the_loop(tmp_path: Path) -> None:
     """Each page is decided upon as if it were alone."""
-
     ear = Ear()
     rules = AnalysisRules()
     async with home_in(tmp_path, ear) as home:

@@ -303,7 +303,6 @@ def _hash(url: str) -> bytes:
 @waits
 async def test_status_tells_the_same(why: Why) -> None:
     """Counters by state, outcomes, hosts, problems and the rules that kept links out."""
-
     async with home_in(why.root, Ear()) as home:
         told = await status(home.world, why.job)
     assert told.is_whole

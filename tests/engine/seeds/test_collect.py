@@ -61,7 +61,6 @@ async def collected(
     *records: str,
 ) -> tuple[Any, Ground]:
     """Collect one domain; return its technical metadata, and the ground for more questions."""
-
     async with ground(root, authority, web, config) as found:
         await found.collect(*found.raw(1, *(record(url) for url in records or (HTTPS,))))
         proof = await audit(found.hand.world)

@@ -106,7 +106,6 @@ def test_what_waits_is_judged_by_the_rules_of_a_resumed_job(
 @waits
 async def reviewed(root: Path, site: Site, *rules: SiteRule, seed: str = "/") -> Crawled:
     """Crawl after somebody has looked at the site."""
-
     ear = Ear()
     async with home_in(root, ear) as home:
         for rule in rules:

@@ -133,7 +133,6 @@ def test_what_was_forgotten_is_named_again() -> None:
 @waits
 async def test_a_busy_site_is_worth_more_and_lends_some_of_it(tmp_path: Path) -> None:
     """Its rank may be that of the domain above it."""
-
     async with hand_in(tmp_path) as hand:
         await hand.world.store.ranks.put([("busy.test", 1)], edition=1)
         worth = LinkValue(hand.world, RANKED)
@@ -148,7 +147,6 @@ async def test_a_busy_site_is_worth_more_and_lends_some_of_it(tmp_path: Path) ->
 @waits
 async def test_news_come_first_where_they_are_wanted(tmp_path: Path) -> None:
     """By the date that a sitemap gives."""
-
     async with hand_in(tmp_path) as hand:
         now_s = hand.world.clock.wall_s()
         worth = LinkValue(hand.world, replace(RANKED, weights=Weights(Preset.NEWS)))

@@ -163,7 +163,6 @@ class TestKeeping:
     @waits
     async def test_a_job_that_keeps_everything_is_full_of_traces(self, tmp_path: Path) -> None:
         """Else the search for them would prove nothing."""
-
         ear = Ear()
         async with home_in(tmp_path, ear) as home, open_search_index(home) as shelf:
             with Site({"/": lighthouse()}) as site:
@@ -260,7 +259,6 @@ class TestFalls:
     @waits
     async def test_a_text_that_nothing_points_at_goes_in_time(self, tmp_path: Path) -> None:
         """Whoever is killed between the spool and the settlement leaves one."""
-
         ear = Ear()
         async with home_in(tmp_path, ear) as home, open_search_index(home) as shelf:
             now_s = int(home.world.clock.wall_s())

@@ -36,7 +36,6 @@ ALL_FORMS = "md,jsonl,warc,llms,llms-full,cdxj"
 @waits
 async def crawled_with(root: Path, *assignments: str) -> tuple[Crawled, list[tuple[str, bytes]]]:
     """Crawl the site, and look for traces while the store is still open, with its WAL."""
-
     with Site(routes()) as site:
         ear = Ear()
         async with home_in(root, ear) as home:

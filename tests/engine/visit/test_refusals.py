@@ -69,7 +69,6 @@ async def test_a_403_is_left_alone_until_its_time_c91(
 @waits
 async def test_a_403_is_warned_of(tmp_path: Path) -> None:
     """An entry that failed is a line of the log at the level of a warning."""
-
     with Site(ROUTES) as site:
         async with hand_in(tmp_path) as hand:
             await hand.crawl(CONFIG, site.url("/"))
@@ -81,7 +80,6 @@ async def test_a_403_is_warned_of(tmp_path: Path) -> None:
 @waits
 async def test_others_refuse_for_this_job_alone_g01(tmp_path: Path, status: int) -> None:
     """401, 407 and 451 are no reason to stay away for ever."""
-
     with Site({**ROUTES, "/no": Reply(status=status)}) as site:
         async with hand_in(tmp_path) as hand:
             for _ in range(2):
@@ -95,7 +93,6 @@ async def test_others_refuse_for_this_job_alone_g01(tmp_path: Path, status: int)
 @waits
 async def test_a_refusal_that_is_lifted_is_asked_again(tmp_path: Path) -> None:
     """What an administrator forgets is forgotten."""
-
     with Site(ROUTES) as site:
         async with hand_in(tmp_path) as hand:
             await hand.crawl(forgiving(0), site.url("/"))

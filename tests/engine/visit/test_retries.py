@@ -55,7 +55,6 @@ async def test_a_server_error_is_tried_again_by_the_table(
     tmp_path: Path, status: int, waits: list[float]
 ) -> None:
     """Two or three more tries with growing waits, then the entry has failed for good."""
-
     with Site({"/": page("home", "/bad"), "/bad": Reply(status=status)}) as site:
         async with hand_in(tmp_path) as hand:
             job = await hand.crawl(CONFIG, site.url("/"))
@@ -121,7 +120,6 @@ async def test_a_refusal_is_taken_for_an_answer(
     tmp_path: Path, status: int, outcome: Outcome
 ) -> None:
     """A client error is asked for once and never again."""
-
     bad = replace(page("no", "/hidden"), status=status)
     with Site({"/": page("home", "/bad"), "/bad": bad}) as site:
         async with hand_in(tmp_path) as hand:
@@ -204,7 +202,6 @@ async def test_retry_after_is_obeyed_c71(
     tmp_path: Path, status: int, asked_s: float | None, is_date: bool, waits: list[float]
 ) -> None:
     """Seconds or a date, for 429 and 503, never less than the table, up to the job's cap."""
-
     async with hand_in(tmp_path) as hand:
 
         def busy(_: Seen) -> Answer:
@@ -240,7 +237,6 @@ async def test_a_host_that_limits_us_is_left_alone(
     tmp_path: Path, header: tuple[tuple[str, str], ...], wait_s: float, rest_s: float
 ) -> None:
     """429: the URL waits a minute or as long as it is told, and then the whole host with it."""
-
     routes: dict[str, Route] = {
         "/": page("home", "/busy", "/other"),
         "/busy": in_turn(Reply(status=429, headers=header), page("busy")),
@@ -261,7 +257,6 @@ async def test_a_host_that_limits_us_is_left_alone(
 @waits
 async def test_a_second_429_is_the_last(tmp_path: Path) -> None:
     """One retry and no more (C-75)."""
-
     with Site({"/": page("home", "/busy"), "/busy": Reply(status=429)}) as site:
         async with hand_in(tmp_path) as hand:
             job = await hand.crawl(CONFIG, site.url("/"))
@@ -273,7 +268,6 @@ async def test_a_second_429_is_the_last(tmp_path: Path) -> None:
 @waits
 async def test_a_job_may_wait_exactly_as_the_table_says_c36(tmp_path: Path) -> None:
     """Without jitter the waits are the table's, and what the host's own rest adds."""
-
     with Site({"/": page("home", "/bad"), "/bad": Reply(status=503)}) as site:
         async with hand_in(tmp_path) as hand:
             await hand.crawl(EXACT, site.url("/"))
@@ -317,7 +311,6 @@ async def test_a_site_that_comes_back_loses_no_page(tmp_path: Path) -> None:
 @waits
 async def test_a_host_that_stays_down_is_given_up(tmp_path: Path) -> None:
     """A few requests find out that nobody answers; the other URLs are closed without any."""
-
     names = [f"/{number}" for number in range(40)]
     with Site({"/": page("home", *names)}, otherwise=Raw((), End.RESET)) as site:
         async with hand_in(tmp_path) as hand:
@@ -340,7 +333,6 @@ async def test_a_late_copy_that_lies_nearer_than_the_first_speaks_for_itself(
     tmp_path: Path,
 ) -> None:
     """What the first links to is too deep from there, and not from here (C-41)."""
-
     copy = page("copy", "/leaf")
     routes: dict[str, Route] = {
         "/": page("home", "/late", "/way"),

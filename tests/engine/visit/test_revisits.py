@@ -145,7 +145,6 @@ class TestNotModified:
     @waits
     async def test_what_nobody_asked_about_is_no_answer(self, tmp_path: Path) -> None:
         """A 304 to a first visit breaks the protocol; it is tried once more, and then failed."""
-
         config = CrawlConfig(politeness=Politeness(delay_s=1.0))
         with Site({"/": NOT_MODIFIED}) as site:
             async with hand_in(tmp_path) as hand:
@@ -299,7 +298,6 @@ def test_a_page_that_is_gone_says_when_it_was_there(tmp_path: Path) -> None:
 @waits
 async def test_what_robots_forbids_now_is_not_even_asked_about(tmp_path: Path) -> None:
     """A page that the tenant has needs leave like any other."""
-
     config = CrawlConfig(politeness=Politeness(delay_s=1.0))
     routes: dict[str, Route] = {"/": page("home", "/a"), "/a": tagged(page("a"))}
     with Site(routes) as site:

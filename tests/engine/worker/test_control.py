@@ -107,7 +107,6 @@ class TestPause:
     @waits
     async def test_a_finished_job_cannot_be_paused(self, tmp_path: Path) -> None:
         """The message says what state it is in."""
-
         ear = Ear()
         async with home_in(tmp_path, ear) as home:
             with Site({"/": page("home")}) as site:
@@ -285,7 +284,6 @@ def _slow(_: Seen | None) -> Raw:
 @waits
 async def test_two_crawls_of_one_process_share_a_directory(tmp_path: Path) -> None:
     """Each is a job of its own; neither locks the other out."""
-
     with Site(WEB.routes) as one, Site(WEB.routes, address="127.0.0.2") as two:
         seeds = [one.url("/"), two.url("/")]
         ear = Ear()

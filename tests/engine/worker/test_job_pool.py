@@ -100,7 +100,6 @@ async def test_all_jobs_are_served_and_each_is_ended(tmp_path: Path) -> None:
 @waits
 async def test_jobs_share_the_requests_in_flight(tmp_path: Path) -> None:
     """A job of many hosts does not keep a job of one host waiting."""
-
     sites = [Site(WEB.routes, address=f"127.0.0.{number}") for number in range(3, 9)]
     with Site(WEB.routes, address="127.0.0.2") as small:
         for site in sites:
@@ -167,7 +166,6 @@ async def test_a_job_whose_starter_died_is_ended_by_a_worker(
     tmp_path: Path, shared: Settings
 ) -> None:
     """Its duty passes when its holder is silent; nobody ends a job that is answered for."""
-
     with Site(WEB.routes) as site:
         async with home_in(tmp_path, Ear(), shared) as home:
             world = home.world
@@ -233,7 +231,6 @@ async def test_a_job_of_another_network_is_left_to_others(tmp_path: Path) -> Non
 @waits
 async def test_a_worker_may_serve_one_job_alone(tmp_path: Path) -> None:
     """Near its sites, for instance; what others began is not touched."""
-
     with Site(WEB.routes) as one, Site(WEB.routes, address="127.0.0.2") as two:
         sites = [one, two]
         async with home_in(tmp_path, Ear(), QUICK) as home:
@@ -354,7 +351,6 @@ async def test_a_kept_page_whose_bytes_are_not_here_yet_is_expanded_later(
 @waits
 async def test_work_that_came_with_a_copy_of_a_file_is_nobodys(tmp_path: Path) -> None:
     """A file knows of its own directory alone: no lock there, nobody at work."""
-
     with Site(WEB.routes) as site:
         async with home_in(tmp_path, Ear(), QUICK) as home:
             (job,) = await begin_jobs(home, site)

@@ -246,7 +246,6 @@ class TestRequests:
         self, tmp_path: Path, profile: str, agent: str, encodings: str
     ) -> None:
         """These headers, to the letter, and no other; robots.txt is asked for by the same name."""
-
         with Site({"/robots.txt": robots("User-agent: *"), "/": page("home")}) as site:
             async with hand_in(tmp_path) as hand:
                 await hand.crawl(profile_config(profile), site.url("/"))

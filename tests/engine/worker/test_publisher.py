@@ -180,7 +180,6 @@ class TestPublisher:
     @waits
     async def test_outputs_at_different_places(self, tmp_path: Path) -> None:
         """One goes on after its cursor, one has lost everything, one is new."""
-
         ear = Ear()
         async with home_in(tmp_path, ear) as home:
             with Site(WEB.routes) as site:
@@ -205,7 +204,6 @@ class TestPublisher:
         self, tmp_path: Path
     ) -> None:
         """Pages may be committed after one output has looked and before the next one does."""
-
         async with home_in(tmp_path, Ear()) as home:
             with Site(WEB.routes) as site:
                 report = await crawl(home, plan([site.url("/")]))
@@ -241,7 +239,6 @@ class TestPublisher:
 @waits
 async def test_a_crawl_without_files_writes_none(tmp_path: Path) -> None:
     """`--set run.format=` keeps pages in the archive alone, without their raw bytes."""
-
     with Site(WEB.routes) as site:
         url = site.url("/")
         ear = Ear()

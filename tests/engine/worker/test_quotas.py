@@ -21,7 +21,6 @@ NO_LIMIT = Quota(max_daily_pages=0, max_storage_bytes=0)
 @waits
 async def crawl_under(root: Path, quota: Quota, site: Site, *, resume: bool = False) -> CrawlReport:
     """Crawl a site for a tenant that may use so much."""
-
     ear = Ear()
     async with home_in(root, ear) as home:
         await home.world.store.quotas.allow(quota)

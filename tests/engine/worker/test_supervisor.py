@@ -101,7 +101,6 @@ async def start(home: DataDirectory, seeds: Sequence[str]) -> CrawlJob:
 @waits
 async def test_a_dead_worker_is_replaced_and_its_hosts_are_freed(tmp_path: Path) -> None:
     """The next worker goes on at once with what the dead one held."""
-
     with Site(WEB.routes) as site:
         url = site.url("/")
         ear = Ear()
@@ -133,7 +132,6 @@ async def test_a_dead_worker_is_replaced_and_its_hosts_are_freed(tmp_path: Path)
 @waits
 async def test_it_gives_up_after_so_many_deaths(tmp_path: Path) -> None:
     """One plain error, one worker more than may be replaced, and a job that can be resumed."""
-
     ear, crew = Ear(), Crew(None)
     async with home_in(tmp_path, ear) as home:
         job = await start(home, ["http://a.test/"])
@@ -159,7 +157,6 @@ async def test_an_error_of_a_worker_is_raised_as_itself(
     tmp_path: Path, error: GeomiError, stop: StopReason
 ) -> None:
     """A surface catches `GeomiError`, not a group; the job says why and can be resumed."""
-
     crew = Crew(error)
     async with home_in(tmp_path, Ear()) as home:
         job = await start(home, ["http://a.test/"])
@@ -174,7 +171,6 @@ async def test_an_error_of_a_worker_is_raised_as_itself(
 @waits
 async def test_a_worker_that_dies_of_an_interrupt_is_not_replaced(tmp_path: Path) -> None:
     """A process that is told to end before it can listen just dies: that is what was wanted."""
-
     crew = Crew(None, kind=WaitingHand)
     async with home_in(tmp_path, Ear()) as home:
         job = await start(home, ["http://a.test/"])
@@ -192,7 +188,6 @@ async def test_a_worker_that_dies_of_an_interrupt_is_not_replaced(tmp_path: Path
 @waits
 async def test_the_reason_that_says_most_is_told(tmp_path: Path) -> None:
     """One worker found nothing left, another met the limit: the limit is the job's reason."""
-
     ear, crew = Ear(), Crew(StopReason.DONE, StopReason.MAX_PAGES)
     async with home_in(tmp_path, ear) as home:
         job = await start(home, ["http://a.test/"])
@@ -235,7 +230,6 @@ async def test_what_cannot_be_sent_is_refused_before_anything_starts(
     tmp_path: Path, flags: dict[str, Any], message: str, resume: bool
 ) -> None:
     """A resumed job is checked like a new one, and a refused one is not created."""
-
     with Site(WEB.routes) as site:
         url = site.url("/")
         ear = Ear()
@@ -252,7 +246,6 @@ async def test_what_cannot_be_sent_is_refused_before_anything_starts(
 @waits
 async def test_a_lease_from_another_machine_s_disk_ends_at_the_next_start(tmp_path: Path) -> None:
     """A restored backup brings leases whose owners never were here."""
-
     async with home_in(tmp_path, Ear()) as home:
         for host, owner in (("a.test:80", "w-elsewhere"), ("b.test:80", home.world.owner)):
             await home.world.store.frontier.reserve(
