@@ -18,7 +18,7 @@ from pathlib import Path
 import pytest
 
 from geomi.adapters.store.store import open_sqlite
-from geomi.app import DATABASE, TENANT, DataDirectory
+from geomi.app import DATABASE, TENANT
 from geomi.app.use.recrawl import recrawl
 from geomi.cli.program import main
 from geomi.engine.recrawl import RecrawlRequest
@@ -29,10 +29,11 @@ from geomi.settings.layers import setting_types
 from geomi.settings.options import RunOptions
 from tests.api.asking import CRAWL, serving
 from tests.architecture.tree import modules
-from tests.engine.test_external_docs import ACME, Scene, collected, play
-from tests.support.crawl import LOCAL, Ear, crawl_in, home_in, page, plan, run
+from tests.engine.test_external_docs import ACME, collected, play
+from tests.support.crawl import LOCAL, Ear, crawl_in, home_in, page, plan
 from tests.support.ready import Stock
 from tests.support.server import Site
+from tests.support.waiting import waits
 
 URL = "http://127.0.0.1:9/"
 NETWORK = ("--allow-private", "--resolve", "a.test:80:127.0.0.1:8080")
@@ -73,42 +74,41 @@ def test_of_a_job_of_the_command_line(
     assert shown["network --allow-private"] == shown["network --resolve a.test:80"] == "flag"
 
 
-def test_of_a_job_of_a_service_and_of_one_like_it(tmp_path: Path) -> None:
-    async def work() -> None:
-        async with serving(tmp_path) as ground:
-            name = (await ground.mine.post("/crawls", CRAWL)).json["jobId"]
-            assert (await ground.mine.post(f"/crawls/{name}/cancel")).status == 200
-            again = (await ground.mine.post(f"/crawls/{name}/retry")).json["jobId"]
-            jobs = [await ground.desk.world.store.jobs.get(one) for one in (name, again)]
-            first, second = filter(None, jobs)
-            assert names_settings(first) and dict(first.origins)["limits.max_pages"] == "service"
-            assert second.origins == first.origins
-            assert first.network == second.network == ("--allow-private",)
-
-    run(work())
+@waits
+async def test_of_a_job_of_a_service_and_of_one_like_it(tmp_path: Path) -> None:
+    async with serving(tmp_path) as ground:
+        name = (await ground.mine.post("/crawls", CRAWL)).json["jobId"]
+        assert (await ground.mine.post(f"/crawls/{name}/cancel")).status == 200
+        again = (await ground.mine.post(f"/crawls/{name}/retry")).json["jobId"]
+        jobs = [await ground.desk.world.store.jobs.get(one) for one in (name, again)]
+        first, second = filter(None, jobs)
+        assert names_settings(first) and dict(first.origins)["limits.max_pages"] == "service"
+        assert second.origins == first.origins
+        assert first.network == second.network == ("--allow-private",)
 
 
-def test_of_a_recrawl(tmp_path: Path) -> None:
-    async def work() -> None:
-        ear = Ear()
-        settings = replace(LOCAL, resolve=("a.test:80:127.0.0.1",))
+@waits
+async def test_of_a_recrawl(tmp_path: Path) -> None:
+    ear = Ear()
+    settings = replace(LOCAL, resolve=("a.test:80:127.0.0.1",))
+    with Site({"/": page("start")}) as site:
         async with home_in(tmp_path, ear, settings) as home:
             soon = ("recrawl.first_interval_s=0", "recrawl.min_interval_s=0")
             first = (await crawl_in(home, ear, plan([site.url("/")], assignments=soon))).report.job
             again = await recrawl(home, first.id, RecrawlRequest(), RunOptions())
-        assert again is not None
-        job = again.report.job
-        assert names_settings(job) and dict(job.origins)["recrawl.min_interval_s"] == "flag --set"
-        assert (first.kind, job.kind, job.crawl) == (JobKind.CRAWL, JobKind.RECRAWL, first.id)
-        assert job.network == first.network == ("--allow-private", "--resolve a.test:80")
-
-    with Site({"/": page("start")}) as site:
-        run(work())
+    assert again is not None
+    job = again.report.job
+    assert names_settings(job) and dict(job.origins)["recrawl.min_interval_s"] == "flag --set"
+    assert (first.kind, job.kind, job.crawl) == (JobKind.CRAWL, JobKind.RECRAWL, first.id)
+    assert job.network == first.network == ("--allow-private", "--resolve a.test:80")
 
 
 @pytest.mark.parametrize("is_empty", [False, True])
-def test_of_a_job_of_ready_documents_and_of_its_fallback(tmp_path: Path, *, is_empty: bool) -> None:
-    async def work(scene: Scene, home: DataDirectory) -> None:
+@waits
+async def test_of_a_job_of_ready_documents_and_of_its_fallback(
+    tmp_path: Path, *, is_empty: bool
+) -> None:
+    async with play(tmp_path, Stock({ACME: "Acme"}, empty=is_empty)) as (scene, home):
         job = (await collected(scene, home)).report.job
         assert names_settings(job)
         if is_empty:
@@ -117,8 +117,6 @@ def test_of_a_job_of_ready_documents_and_of_its_fallback(tmp_path: Path, *, is_e
         else:
             assert (job.channel, job.library, job.library_name) == (Channel.CONTEXT7, ACME, "Acme")
             assert job.stats.collected == len(TOPICS)
-
-    play(tmp_path, Stock({ACME: "Acme"}, empty=is_empty), work)
 
 
 def test_nothing_reads_origins_by_how_a_name_begins() -> None:

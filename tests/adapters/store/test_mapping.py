@@ -102,7 +102,7 @@ class TestColumns:
 
     @pytest.mark.parametrize("hint", [set, dict[str, str], complex], ids=str)
     def test_a_field_that_no_column_can_keep_is_refused(self, hint: Any) -> None:
-        kind = dataclass(type("Odd", (), {"__annotations__": {"field": hint}}))
+        kind: Any = dataclass(type("Odd", (), {"__annotations__": {"field": hint}}))
         with pytest.raises((KeyError, TypeError)):
             RowMapper(kind, "odd")
 
