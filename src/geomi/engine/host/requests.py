@@ -37,9 +37,8 @@ class Requests:
         self._config = config
         self._version = version
         self._trusted = frozenset(url.authority for url in map(parse_url, seeds) if url)
-        self._forms: dict[
-            tuple[RequestPurpose, bool], Request
-        ] = {}  # all of a kind, but for their URL
+        # All requests of a kind, but for their URL.
+        self._forms: dict[tuple[RequestPurpose, bool], Request] = {}
         self.token = product_token(user_agent(config, version=version))
 
     def page(

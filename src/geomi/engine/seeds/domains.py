@@ -243,8 +243,7 @@ def _read_messages(loan: Loan) -> tuple[DomainMessage, ...]:
     for one in messages:
         if result_path(one.partition_info, one.domain) != loan.task:
             raise SeedError(
-                f"a message about `{one.domain}` waits for `{loan.task}`",
-                kind=ErrorType.VALIDATION,
+                f"a message about `{one.domain}` waits for `{loan.task}`", kind=ErrorType.VALIDATION
             )
     return tuple(sorted(messages, key=lambda one: one.run))
 

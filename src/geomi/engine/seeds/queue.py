@@ -77,11 +77,7 @@ async def consume_both(
     both = _Both(seeding, is_done_when_empty=is_done_when_empty)
     shapes = (
         QueueSettings(
-            rules.seed_queue,
-            on_file,
-            rules.seed_batch,
-            rules.seed_batch_wait_s,
-            both.is_served,
+            rules.seed_queue, on_file, rules.seed_batch, rules.seed_batch_wait_s, both.is_served
         ),
         QueueSettings(
             rules.domain_queue,

@@ -197,11 +197,7 @@ class HostSitemaps:
         async def ask() -> tuple[Fetched | Verdict, _Body]:
             body = _Body(room)
             walk = partial(
-                self._walk.ask,
-                entry,
-                robots=reached.robots,
-                keeper=reached.keeper,
-                sink=body.take,
+                self._walk.ask, entry, robots=reached.robots, keeper=reached.keeper, sink=body.take
             )
             return await self._line.use(reached.root.authority, lambda it: walk(session=it)), body
 

@@ -126,10 +126,7 @@ class JobRules:
 
     def explain(self, url: Url, depth: int, *, is_seed: bool) -> list[tuple[str, Verdict]]:
         """Return what every rule says by itself, in the order in which they are asked."""
-        own = (
-            ("site", self.decisions.refusal(url.host)),
-            ("safety", self.privacy.refusal(url)),
-        )
+        own = (("site", self.decisions.refusal(url.host)), ("safety", self.privacy.refusal(url)))
         steps = [(name, refusal) for name, refusal in own if refusal is not None]
         for name, verdict in self._admission.explain(url, depth, is_seed=is_seed):
             if not verdict.admitted and self.decisions.lift(url.host, verdict):

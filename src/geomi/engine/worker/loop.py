@@ -44,14 +44,7 @@ class Worker:
     configuration has another worker: this one ends as soon as it reads of that.
     """
 
-    def __init__(
-        self,
-        world: World,
-        job: CrawlJob,
-        rules: JobRules,
-        *,
-        concurrency: int,
-    ) -> None:
+    def __init__(self, world: World, job: CrawlJob, rules: JobRules, *, concurrency: int) -> None:
         self._world = world
         self._job = job
         self._concurrency = concurrency
@@ -133,9 +126,8 @@ class Worker:
         busy = sum(not session.is_waiting for session in self._hosts.values())
         most = min(self._config.politeness.max_hosts or MAX_HOSTS, MAX_HOSTS)
         free = min(self._concurrency - busy, most - len(self._hosts))
-        worth_it = (
-            min(self._concurrency, most) // 4
-        )  # a claim for one host costs as much as for ten
+        # A claim for one host costs as much as for ten.
+        worth_it = min(self._concurrency, most) // 4
         if free <= 0 or (self._hosts and free < worth_it) or self._job.paused:
             return []
         with self._world.meter.claim():

@@ -30,11 +30,7 @@ class Settler:
     """Gathers the visits of one worker and closes them together."""
 
     def __init__(
-        self,
-        world: World,
-        job: CrawlJob,
-        gate: LinkGate,
-        on_commit: Callable[[], None],
+        self, world: World, job: CrawlJob, gate: LinkGate, on_commit: Callable[[], None]
     ) -> None:
         self._world = world
         self._job = job.id
