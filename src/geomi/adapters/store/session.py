@@ -109,3 +109,18 @@ class Database(Protocol):
     def read_now(self, work: Callable[[Session], T]) -> T:
         """Read where there is no event loop yet."""
         ...
+
+
+class SharedTable:
+    """A table that all tenants share."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+
+class OwnedTable(SharedTable):
+    """A table as one tenant has it."""
+
+    def __init__(self, database: Database, tenant: str) -> None:
+        super().__init__(database)
+        self._tenant = tenant

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Sequence
 
 from geomi.adapters.store.keys import refuse_long
 from geomi.adapters.store.mapping import RowMapper
-from geomi.adapters.store.session import Database
+from geomi.adapters.store.session import OwnedTable
 from geomi.adapters.store.statements import table_statements
 from geomi.errors import StoreError
 from geomi.model.index.language_model import CostLine
@@ -26,12 +26,8 @@ SQL = table_statements("costs", ROWS)
 CostKey = tuple[str, str, str, str, str]
 
 
-class CostTable:
+class CostTable(OwnedTable):
     """`ports.pages.Costs` of one tenant."""
-
-    def __init__(self, database: Database, tenant: str) -> None:
-        self._database = database
-        self._tenant = tenant
 
     async def add(self, lines: Sequence[CostLine]) -> None:
         """Add to what is written down for the same keys."""

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from geomi.adapters.store.keys import refuse_long
 from geomi.adapters.store.mapping import RowMapper
-from geomi.adapters.store.session import Database
+from geomi.adapters.store.session import OwnedTable
 from geomi.adapters.store.statements import table_statements
 from geomi.model.index.document import (
     MAX_LISTED,
@@ -21,12 +21,8 @@ ROWS = RowMapper(DocumentRow, "documents")
 SQL = table_statements("documents", ROWS)
 
 
-class DocumentTable:
+class DocumentTable(OwnedTable):
     """`ports.knowledge.Documents` of one tenant."""
-
-    def __init__(self, database: Database, tenant: str) -> None:
-        self._database = database
-        self._tenant = tenant
 
     async def put(self, rows: Sequence[DocumentRow]) -> None:
         """Keep documents in place of those before under their ids, all or none."""

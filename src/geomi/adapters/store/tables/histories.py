@@ -7,7 +7,7 @@ from dataclasses import asdict
 
 from geomi.adapters.store.mapping import RowMapper
 from geomi.adapters.store.rows import Row
-from geomi.adapters.store.session import Database, Session
+from geomi.adapters.store.session import OwnedTable, Session
 from geomi.adapters.store.statements import table_statements
 from geomi.model.entry import Discovered, Settlement
 from geomi.model.history import (
@@ -30,12 +30,8 @@ PoolKey = tuple[str, str]  # a host, and a pattern of its pages; an empty one is
 Lesson = tuple[Settlement, HistoryUpdate]
 
 
-class HistoryTable:
+class HistoryTable(OwnedTable):
     """`ports.pages.Histories` of one tenant."""
-
-    def __init__(self, database: Database, tenant: str) -> None:
-        self._database = database
-        self._tenant = tenant
 
     async def of(self, url_hashes: Sequence[bytes]) -> Mapping[bytes, PageHistory]:
         """Find the histories of pages."""
@@ -77,12 +73,8 @@ class HistoryTable:
         return {url_hash: float(at_s) for url_hash, at_s in rows if at_s is not None}
 
 
-class SweepTable:
+class SweepTable(OwnedTable):
     """`ports.pages.Sweeps` of one tenant."""
-
-    def __init__(self, database: Database, tenant: str) -> None:
-        self._database = database
-        self._tenant = tenant
 
     async def take(self, crawl: str, *, owner: str, lease_s: float, now_s: float) -> bool:
         """Take or keep the right; False while somebody else has it."""

@@ -11,7 +11,7 @@ from geomi.adapters.store.accounting.hosts import demands_of
 from geomi.adapters.store.codec import encode
 from geomi.adapters.store.keys import refuse_long
 from geomi.adapters.store.mapping import RowMapper
-from geomi.adapters.store.session import Database, Session, Values
+from geomi.adapters.store.session import OwnedTable, Session, Values
 from geomi.adapters.store.statements import table_statements
 from geomi.adapters.store.tables.journal import write_step
 from geomi.adapters.store.tables.quotas import store_bytes
@@ -36,12 +36,8 @@ _FORGET = (
 )  # fmt: skip
 
 
-class JobTable:
+class JobTable(OwnedTable):
     """`ports.store.Jobs` of one tenant."""
-
-    def __init__(self, database: Database, tenant: str) -> None:
-        self._database = database
-        self._tenant = tenant
 
     async def create(self, job: CrawlJob) -> None:
         """Keep a new job."""

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import asdict
 
 from geomi.adapters.store.mapping import RowMapper
-from geomi.adapters.store.session import Database, Session
+from geomi.adapters.store.session import OwnedTable, Session, SharedTable
 from geomi.adapters.store.statements import table_statements
 from geomi.adapters.store.tables import named_values
 from geomi.errors import StoreError
@@ -20,12 +20,8 @@ ROWS = RowMapper(JobEvent, "journal")
 SQL = table_statements("journal")
 
 
-class JournalTable:
+class JournalTable(OwnedTable):
     """`ports.jobs.Journal` of one tenant."""
-
-    def __init__(self, database: Database, tenant: str) -> None:
-        self._database = database
-        self._tenant = tenant
 
     async def read(self, job: str, *, after: int = 0, limit: int) -> list[JobEvent]:
         """List a job's events after one, in their order."""
@@ -34,11 +30,8 @@ class JournalTable:
         return [ROWS.read(row) for row in rows]
 
 
-class UnsentEventTable:
+class UnsentEventTable(SharedTable):
     """`ports.jobs.UnsentEvents`."""
-
-    def __init__(self, database: Database) -> None:
-        self._database = database
 
     async def list(self, limit: int) -> Sequence[JobEvent]:
         """List them, oldest first."""

@@ -6,7 +6,7 @@ import builtins
 
 from geomi.adapters.store.keys import refuse_long
 from geomi.adapters.store.mapping import RowMapper
-from geomi.adapters.store.session import Database
+from geomi.adapters.store.session import OwnedTable, SharedTable
 from geomi.adapters.store.statements import table_statements
 from geomi.errors import StoreError
 from geomi.model.named_value import MAX_LISTED_VALUES, MAX_NAMED_VALUE_BYTES, NamedValue
@@ -15,12 +15,8 @@ ROWS = RowMapper(NamedValue, "named_values")
 SQL = table_statements("named_values", ROWS)
 
 
-class NamedValueTable:
+class NamedValueTable(OwnedTable):
     """`ports.named_values.NamedValues` of one tenant."""
-
-    def __init__(self, database: Database, tenant: str) -> None:
-        self._database = database
-        self._tenant = tenant
 
     async def add(
         self, namespace: str, name: str, body: bytes, *, due_at_s: float | None = None
@@ -66,11 +62,8 @@ class NamedValueTable:
         return await self._database.write(lambda db: db.run(SQL[name], values) == 1)
 
 
-class DueValueTable:
+class DueValueTable(SharedTable):
     """`ports.named_values.DueValues`."""
-
-    def __init__(self, database: Database) -> None:
-        self._database = database
 
     async def due(self, namespace: str, *, wall_s: float, limit: int) -> list[NamedValue]:
         """List what is due in the namespaces of this name, longest due first."""

@@ -8,7 +8,7 @@ from itertools import cycle
 from geomi.adapters.store.keys import band_keys
 from geomi.adapters.store.mapping import ColumnKind, RowMapper
 from geomi.adapters.store.rows import Row
-from geomi.adapters.store.session import Database, Session, Values
+from geomi.adapters.store.session import OwnedTable, Session, Values
 from geomi.adapters.store.statements import table_statements
 from geomi.adapters.store.tables.jobs import number_of
 from geomi.dedup.sketch import BANDS, PAGES_PER_BAND
@@ -38,12 +38,8 @@ SQL = table_statements("pages", ROWS)
 BAND_NAMES = tuple(f"band_{place}" for place in range(BANDS))
 
 
-class PageTable:
+class PageTable(OwnedTable):
     """`ports.store.Pages` of one tenant."""
-
-    def __init__(self, database: Database, tenant: str) -> None:
-        self._database = database
-        self._tenant = tenant
 
     async def get(self, url_hash: bytes) -> PageRecord | None:
         """Find a page by its identity."""

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from geomi.adapters.store.codec import encode
 from geomi.adapters.store.mapping import RowMapper
 from geomi.adapters.store.rows import provider_of
-from geomi.adapters.store.session import Database, Session
+from geomi.adapters.store.session import OwnedTable, Session
 from geomi.adapters.store.statements import table_statements
 from geomi.adapters.store.tables.pages import forget_bands, forget_changes, rewind
 from geomi.adapters.store.tables.quotas import store_bytes
@@ -18,12 +18,8 @@ TAKEDOWNS = RowMapper(Takedown, "takedowns")
 SQL = table_statements("providers", TAKEDOWNS)
 
 
-class ProviderTable:
+class ProviderTable(OwnedTable):
     """`ports.sites.Providers` of one tenant."""
-
-    def __init__(self, database: Database, tenant: str) -> None:
-        self._database = database
-        self._tenant = tenant
 
     async def list(self) -> builtins.list[Provider]:
         """List providers by key."""

@@ -9,7 +9,7 @@ from dataclasses import asdict, dataclass, replace
 from geomi.adapters.store.codec import decode, encode
 from geomi.adapters.store.keys import refuse_long
 from geomi.adapters.store.rows import Row, legible
-from geomi.adapters.store.session import Database, Session, Values
+from geomi.adapters.store.session import OwnedTable, Session, Values
 from geomi.adapters.store.statements import table_statements
 from geomi.errors import StoreError
 from geomi.model.dataset.queue import (
@@ -74,12 +74,8 @@ class LoanRequest:
         )
 
 
-class QueueTable:
+class QueueTable(OwnedTable):
     """`ports.queues.Queues` of one tenant."""
-
-    def __init__(self, database: Database, tenant: str) -> None:
-        self._database = database
-        self._tenant = tenant
 
     async def send(self, dataset: str, messages: Sequence[Message]) -> int:
         """Let messages wait, in one transaction; return how many of them did not wait before."""

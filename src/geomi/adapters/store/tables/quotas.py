@@ -11,7 +11,7 @@ from datetime import UTC, datetime
 from math import inf
 
 from geomi.adapters.store.rows import Row
-from geomi.adapters.store.session import Database, Session, Values
+from geomi.adapters.store.session import OwnedTable, Session, Values
 from geomi.adapters.store.statements import table_statements
 from geomi.errors import StoreError
 from geomi.model.entry import Settlement
@@ -24,12 +24,8 @@ SQL = table_statements("quotas")
 LIMITS = tuple(Quota.__dataclass_fields__)
 
 
-class QuotaTable:
+class QuotaTable(OwnedTable):
     """`ports.jobs.Quotas` of one tenant."""
-
-    def __init__(self, database: Database, tenant: str) -> None:
-        self._database = database
-        self._tenant = tenant
 
     async def allow(self, quota: Quota) -> None:
         """Write what the tenant may use from now on."""

@@ -4,17 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from geomi.adapters.store.session import Database
+from geomi.adapters.store.session import SharedTable
 from geomi.adapters.store.statements import table_statements
 
 SQL = table_statements("ranks")
 
 
-class RankTable:
+class RankTable(SharedTable):
     """`ports.sites.Ranks`."""
-
-    def __init__(self, database: Database) -> None:
-        self._database = database
 
     async def put(self, ranks: Sequence[tuple[str, int]], *, edition: int) -> None:
         """Keep a part of a list."""

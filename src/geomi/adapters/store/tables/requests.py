@@ -7,7 +7,7 @@ from typing import Any
 
 from geomi.adapters.store.mapping import ColumnKind, RowMapper
 from geomi.adapters.store.rows import Row
-from geomi.adapters.store.session import Database, Session
+from geomi.adapters.store.session import Session, SharedTable
 from geomi.adapters.store.statements import table_statements
 from geomi.model.request_log import SentRequest
 
@@ -37,11 +37,8 @@ ROWS = RowMapper(
 SQL = table_statements("requests")
 
 
-class RequestLogTable:
+class RequestLogTable(SharedTable):
     """`ports.store.RequestLog`."""
-
-    def __init__(self, database: Database) -> None:
-        self._database = database
 
     async def hosts(self) -> list[str]:
         """List the hosts that were asked anything."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from geomi.adapters.store.session import Database, Session
+from geomi.adapters.store.session import OwnedTable, Session
 from geomi.adapters.store.statements import table_statements
 from geomi.adapters.store.tables.pages import forget_changes, forget_copies
 from geomi.adapters.store.tables.quotas import store_bytes
@@ -14,12 +14,8 @@ SQL = table_statements("retention")
 _EVERY = 2**62  # more than a tenant can have
 
 
-class RetentionTable:
+class RetentionTable(OwnedTable):
     """`ports.jobs.JobRetention` of one tenant."""
-
-    def __init__(self, database: Database, tenant: str) -> None:
-        self._database = database
-        self._tenant = tenant
 
     async def due(self, *, wall_s: float, limit: int) -> list[tuple[str, Expired]]:
         """Name jobs that have something to lose, and what."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import asdict
 
 from geomi.adapters.store.mapping import RowMapper
-from geomi.adapters.store.session import Database, Session, Values
+from geomi.adapters.store.session import Session, SharedTable, Values
 from geomi.adapters.store.statements import table_statements
 from geomi.model.robots import RobotsCopy, RobotsKey
 
@@ -13,11 +13,8 @@ ROWS = RowMapper(RobotsCopy, "robots", prefixes={"key": ""}, named_by="host")
 SQL = table_statements("robots", ROWS)
 
 
-class RobotsTable:
+class RobotsTable(SharedTable):
     """`ports.store.RobotsCopies`."""
-
-    def __init__(self, database: Database) -> None:
-        self._database = database
 
     async def get(self, key: RobotsKey) -> RobotsCopy | None:
         """Find the newest copy."""

@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-from geomi.adapters.store.session import Database
+from geomi.adapters.store.session import SharedTable
 from geomi.adapters.store.statements import table_statements
 from geomi.ports.jobs import TenantJob
 
 SQL = table_statements("roster")
 
 
-class RosterTable:
+class RosterTable(SharedTable):
     """`ports.jobs.JobRoster`."""
-
-    def __init__(self, database: Database) -> None:
-        self._database = database
 
     async def active(self, limit: int) -> list[TenantJob]:
         """Name the jobs that workers may take up, oldest first."""

@@ -8,7 +8,7 @@ from operator import itemgetter
 
 from geomi.adapters.store.codec import encode
 from geomi.adapters.store.rows import Row
-from geomi.adapters.store.session import Database, Session
+from geomi.adapters.store.session import OwnedTable, Session
 from geomi.adapters.store.statements import table_statements
 from geomi.adapters.store.tables.pages import forget_copies, rewind
 from geomi.adapters.store.tables.quotas import store_bytes
@@ -17,12 +17,8 @@ from geomi.model.verdict import Outcome, State
 SQL = table_statements("segments")
 
 
-class SegmentTable:
+class SegmentTable(OwnedTable):
     """`ports.store.Segments` of one tenant."""
-
-    def __init__(self, database: Database, tenant: str) -> None:
-        self._database = database
-        self._tenant = tenant
 
     async def ends(self, worker: str) -> Mapping[str, int]:
         """Return where the last committed capture of each of a worker's segments ends."""

@@ -6,7 +6,7 @@ import builtins
 from collections.abc import Iterable
 
 from geomi.adapters.store.mapping import RowMapper
-from geomi.adapters.store.session import Database, Session
+from geomi.adapters.store.session import OwnedTable, Session
 from geomi.adapters.store.statements import table_statements
 from geomi.model.site import Refusal, SiteRule
 
@@ -16,12 +16,8 @@ RULES = RowMapper(SiteRule, "site_rules", without=frozenset({"remedy"}))
 RULE_SQL = table_statements("site_rules", RULES)
 
 
-class RefusalTable:
+class RefusalTable(OwnedTable):
     """`ports.sites.Refusals` of one tenant."""
-
-    def __init__(self, database: Database, tenant: str) -> None:
-        self._database = database
-        self._tenant = tenant
 
     async def find(self, url_hash: bytes, *, wall_s: float) -> Refusal | None:
         """Find a refusal that still holds."""
@@ -45,12 +41,8 @@ class RefusalTable:
         return await self._database.write(lambda db: db.run(REFUSAL_SQL["remove"], values) == 1)
 
 
-class SiteRuleTable:
+class SiteRuleTable(OwnedTable):
     """`ports.sites.SiteRules` of one tenant."""
-
-    def __init__(self, database: Database, tenant: str) -> None:
-        self._database = database
-        self._tenant = tenant
 
     async def list(self) -> builtins.list[SiteRule]:
         """List all decisions, by host and pattern."""

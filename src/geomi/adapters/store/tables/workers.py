@@ -8,7 +8,7 @@ from dataclasses import replace
 
 from geomi.adapters.store.codec import encode
 from geomi.adapters.store.mapping import RowMapper
-from geomi.adapters.store.session import Database, Session, TransactionClash, Values
+from geomi.adapters.store.session import Session, SharedTable, TransactionClash, Values
 from geomi.adapters.store.statements import table_statements
 from geomi.model.worker import WorkerCard
 
@@ -16,11 +16,8 @@ ROWS = RowMapper(WorkerCard, "workers", without=frozenset({"hosts"}))  # these a
 SQL = table_statements("workers", ROWS)
 
 
-class WorkerTable:
+class WorkerTable(SharedTable):
     """`ports.workers.Workers` of a store."""
-
-    def __init__(self, database: Database) -> None:
-        self._database = database
 
     async def enrol(self, card: WorkerCard) -> None:
         """Keep a worker's card, in place of an older one of the same name."""
