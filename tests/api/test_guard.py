@@ -10,7 +10,7 @@ import pytest
 
 from geomi.adapters.telemetry.fan_out import EventFanOut
 from geomi.api.app import make_app
-from geomi.api.middleware import MAX_BODY_BYTES
+from geomi.api.guard import MAX_BODY_BYTES
 from geomi.service.access import keys
 from geomi.service.access.idempotency import AT_WORK_S, KEPT_S
 from geomi.service.access.keys import KeyRole, KeyScope, NewKey

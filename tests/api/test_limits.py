@@ -10,12 +10,12 @@ from typing import Any
 
 import pytest
 
-from geomi.api import guard, middleware
+from geomi.api import guard
 from geomi.api.app import make_app
 from geomi.api.guard import RateLimiter
 from geomi.service import collections
 from geomi.service.deliveries import KEPT_S, Attempt, Delivery, DeliveryState, record_attempt
-from geomi.service.value_namespace import ValueNamespace
+from geomi.service.service import ValueNamespace
 from geomi.service.webhooks import HookEvent
 from tests.api.asking import CRAWL, serving
 from tests.support.waiting import waits
@@ -49,7 +49,7 @@ def test_buckets_that_were_used_least_are_forgotten(monkeypatch: pytest.MonkeyPa
 
 @waits
 async def test_a_body_that_does_not_come_is_not_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(middleware, "LONGEST_BODY_S", 0.01)
+    monkeypatch.setattr(guard, "LONGEST_BODY_S", 0.01)
     sent: list[MutableMapping[str, Any]] = []
 
     async def receive() -> MutableMapping[str, Any]:

@@ -9,8 +9,7 @@ from fastapi import FastAPI
 
 from geomi import __version__
 from geomi.api import openapi, problems
-from geomi.api.guard import AppState
-from geomi.api.middleware import LimitsAndHeaders
+from geomi.api.guard import AppState, LimitsAndHeaders
 from geomi.api.openapi import describe
 from geomi.api.routes import (
     crawls,

@@ -1,12 +1,15 @@
 """The checks that every API request passes, once and in this order.
 
-The order is key, rate, scope, idempotency, audit, ETag. An operation says what it needs with
-`needs`, which also puts it into the OpenAPI document. All keys of a tenant share one token bucket,
-so more keys give no more requests. With several processes a tenant has as many buckets.
+A body is read up to a size and within a time, so that no code behind this has to count; every
+response gets security headers. Then come key, rate, scope, idempotency, audit, ETag. An operation
+says what it needs with `needs`, which also puts it into the OpenAPI document. All keys of a tenant
+share one token bucket, so more keys give no more requests. With several processes a tenant has as
+many buckets.
 """
 
 from __future__ import annotations
 
+import asyncio
 import hashlib
 import re
 from collections import OrderedDict
@@ -17,9 +20,12 @@ from typing import Annotated, Any
 
 from fastapi import Depends, Request
 from fastapi.routing import APIRoute
+from starlette.datastructures import MutableHeaders
 from starlette.responses import Response, StreamingResponse
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from geomi.adapters.telemetry.metrics import Metrics
+from geomi.api.problems import problem_response
 from geomi.errors import FieldRefused, KeyRefused, NotAllowed, QuotaReached, StoreBusy
 from geomi.service.access import audit, idempotency
 from geomi.service.access.idempotency import StoredAnswer
@@ -35,6 +41,18 @@ MAX_BUCKETS = 10_000  # those that were not used for longest are forgotten, and 
 _IDEMPOTENCY_KEY = re.compile(rf"[!-~]{{1,{MAX_IDEMPOTENCY_CHARS}}}")
 
 Handler = Callable[[Request], Coroutine[Any, Any, Response]]  # as FastAPI has it
+MAX_BODY_BYTES = 1024 * 1024
+LONGEST_BODY_S = 30.0
+
+# Whoever serves pages of its own says otherwise for them.
+HEADERS = {
+    "X-Content-Type-Options": "nosniff",
+    "X-Frame-Options": "DENY",
+    "Referrer-Policy": "no-referrer",
+    "Cross-Origin-Resource-Policy": "same-origin",
+    "Content-Security-Policy": "default-src 'none'; frame-ancestors 'none'",
+    "Cache-Control": "private, no-cache",
+}
 
 
 def needs(
@@ -284,3 +302,66 @@ class RateLimiter:
         wait_s = 0.0 if is_granted else (1.0 - level) / self._rate
         reset_s = (size - level) / self._rate
         return Allowance(is_granted, self._per_minute, int(level), wait_s, reset_s)
+
+
+class LimitsAndHeaders:
+    """Stands before an app: limits what comes in, and signs what goes out."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Serve one request."""
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+
+        async def signed(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                headers = MutableHeaders(scope=message)
+                for name, value in HEADERS.items():
+                    headers.setdefault(name, value)
+            await send(message)
+
+        try:
+            async with asyncio.timeout(LONGEST_BODY_S):
+                body = await _body(scope, receive)
+        except TimeoutError:
+            refusal = problem_response(
+                HTTPStatus.REQUEST_TIMEOUT, "the body did not arrive in time"
+            )
+            await refusal(scope, receive, signed)
+            return
+        if body is None:
+            told = f"the body has more than {MAX_BODY_BYTES:,} bytes"
+            await problem_response(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, told)(
+                scope, receive, signed
+            )
+            return
+        await self._app(scope, _read_again(body, receive), signed)
+
+
+async def _body(scope: Scope, receive: Receive) -> list[Message] | None:
+    """Read a whole body; None where it is too large."""
+    for name, value in scope["headers"]:
+        if name == b"content-length" and value.isdigit() and int(value) > MAX_BODY_BYTES:
+            return None
+    messages: list[Message] = []
+    size = 0
+    while True:
+        message = await receive()
+        messages.append(message)
+        size += len(message.get("body", b""))
+        if size > MAX_BODY_BYTES:
+            return None
+        if message["type"] != "http.request" or not message.get("more_body", False):
+            return messages
+
+
+def _read_again(messages: list[Message], receive: Receive) -> Receive:
+    waiting = iter(messages)
+
+    async def again() -> Message:
+        return next(waiting, None) or await receive()
+
+    return again

@@ -12,7 +12,7 @@ wiring never imports a use case.
 
 from __future__ import annotations
 
-from geomi.app.directory import DataDirectory, egress_rules, open_directory
+from geomi.app.directory import DataDirectory, open_directory
 from geomi.app.recovery import recover
 from geomi.app.store import DATABASE, TENANT, has_store
 from geomi.app.use.crawl import (
@@ -34,7 +34,6 @@ __all__ = [
     "RecrawlResult",
     "WorkerOrder",
     "crawl",
-    "egress_rules",
     "has_store",
     "is_running",
     "make_plan",

@@ -30,6 +30,7 @@ from geomi.adapters.http.client import HttpClient
 from geomi.adapters.http.egress import Egress
 from geomi.adapters.http.rules import (
     EgressRules,
+    Override,
     Proxies,
     parse_no_proxy,
     parse_override,
@@ -111,7 +112,7 @@ def egress_rules(settings: Settings) -> EgressRules:
     """Read what the gate has to know; nonsense is refused before anything is opened."""
     return EgressRules(
         allow_private=settings.allow_private,
-        overrides=tuple(parse_override(text) for text in settings.resolve),
+        overrides=egress_overrides(settings),
         ca_file=Path(settings.ca_file) if settings.ca_file else None,
         proxies=Proxies(
             http=parse_proxy(settings.http_proxy) if settings.http_proxy else None,
@@ -119,6 +120,11 @@ def egress_rules(settings: Settings) -> EgressRules:
             no_proxy=parse_no_proxy(settings.no_proxy),
         ),
     )
+
+
+def egress_overrides(settings: Settings) -> tuple[Override, ...]:
+    """Read where single hosts are, as the operator says."""
+    return tuple(parse_override(text) for text in settings.resolve)
 
 
 @asynccontextmanager

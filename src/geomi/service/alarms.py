@@ -19,8 +19,7 @@ from geomi.engine.seeds.report import EVERYTHING, judge_seeds
 from geomi.model.event import Warned
 from geomi.model.job import CrawlJob, JobFilter, JobState
 from geomi.service import seeds
-from geomi.service.service import Service, TenantService
-from geomi.service.value_namespace import ValueNamespace
+from geomi.service.service import Service, TenantService, ValueNamespace
 from geomi.service.webhooks import post
 from geomi.text.identifiers import sha256_hex
 from geomi.url.parse import parse as parse_url

@@ -9,8 +9,7 @@ from geomi.errors import FieldRefused, NameTaken, QuotaReached, UnknownName, Wro
 from geomi.model.index.document import CollectionCounts, DocumentFilter
 from geomi.model.index.search import IndexScope
 from geomi.model.job import JobFilter, JobState
-from geomi.service.service import TenantService
-from geomi.service.value_namespace import ValueNamespace
+from geomi.service.service import TenantService, ValueNamespace
 
 NAMESPACE = "collections"
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")

@@ -23,8 +23,7 @@ from geomi.model.named_value import NamedValue
 from geomi.service import alarms, webhooks
 from geomi.service.crawling.crawls import JOB_ID
 from geomi.service.provider_runs import report_end
-from geomi.service.service import Service, TenantService
-from geomi.service.value_namespace import ValueNamespace
+from geomi.service.service import Service, TenantService, ValueNamespace
 from geomi.service.webhooks import HookEvent, Webhook, event_of, post
 
 NAMESPACE = "deliveries"

@@ -35,8 +35,7 @@ from geomi.model.index.document import DocumentFilter
 from geomi.model.job import MAX_LISTED_JOBS, CrawlJob, JobFilter, JobState
 from geomi.model.worker import WorkerRole
 from geomi.service.access import tenants
-from geomi.service.service import Service, TenantService
-from geomi.service.value_namespace import ValueNamespace
+from geomi.service.service import Service, TenantService, ValueNamespace
 
 MOST_JOBS = 10_000
 # How many of a tenant's newest jobs are looked at when the process begins: a job that was cancelled

@@ -16,8 +16,7 @@ from geomi.model.job import JobState
 from geomi.model.page import Request
 from geomi.ports.web import Fetcher
 from geomi.service.crawling.crawls import JOB_ID, is_private_host
-from geomi.service.service import TenantService
-from geomi.service.value_namespace import ValueNamespace
+from geomi.service.service import TenantService, ValueNamespace
 from geomi.url.parse import parse as parse_url
 
 NAMESPACE = "hooks"

@@ -5,8 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from geomi.service.access.keys import Caller
-from geomi.service.service import Service, TenantService
-from geomi.service.value_namespace import ValueNamespace, delete_expired_values
+from geomi.service.service import Service, TenantService, ValueNamespace, delete_expired_values
 
 MAX_PATH_CHARS = 300
 KEPT_S = 365 * 86_400.0

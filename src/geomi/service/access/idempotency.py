@@ -9,8 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from geomi.errors import StoreBusy, WrongState
-from geomi.service.service import TenantService
-from geomi.service.value_namespace import ValueNamespace, delete_expired_values
+from geomi.service.service import TenantService, ValueNamespace, delete_expired_values
 from geomi.text.identifiers import sha256_hex
 
 KEPT_S = 86_400.0

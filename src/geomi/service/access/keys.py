@@ -25,8 +25,7 @@ from geomi.errors import (
     UnknownName,
     WrongState,
 )
-from geomi.service.service import Service, TenantService
-from geomi.service.value_namespace import ValueNamespace
+from geomi.service.service import Service, TenantService, ValueNamespace
 
 PREFIX = "geomi"
 ID_BYTES = 6

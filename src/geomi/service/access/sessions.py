@@ -13,8 +13,7 @@ from dataclasses import dataclass
 from geomi.errors import KeyRefused, UnknownName
 from geomi.service.access import keys
 from geomi.service.access.keys import Caller
-from geomi.service.service import Service
-from geomi.service.value_namespace import ValueNamespace, delete_expired_values
+from geomi.service.service import Service, ValueNamespace, delete_expired_values
 from geomi.text.identifiers import sha256_hex
 
 NAMESPACE = "sessions"

@@ -12,8 +12,7 @@ from geomi.model.job import BEGUN, JobState
 from geomi.model.tenant import Quota, TenantUsage
 from geomi.service.access import keys
 from geomi.service.access.keys import ALL_SCOPES, CreatedKey, KeyRole, NewKey
-from geomi.service.service import Service, TenantService
-from geomi.service.value_namespace import ValueNamespace
+from geomi.service.service import Service, TenantService, ValueNamespace
 
 DEFAULT = "default"
 MAX_TENANTS = 10_000

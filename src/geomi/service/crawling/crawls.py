@@ -23,7 +23,7 @@ from dataclasses import dataclass, field, replace
 
 from geomi.admit import glob
 from geomi.admit.address import is_public
-from geomi.app import egress_rules
+from geomi.app.directory import egress_overrides
 from geomi.app.use import channels
 from geomi.app.use.crawl import Plan, draft_job, make_plan, rules_of, start_drafted
 from geomi.app.use.deletion import delete_job
@@ -199,7 +199,7 @@ def is_private_host(url: Url) -> bool:
 
 def is_operators_own(url: Url, settings: Settings) -> bool:
     """Say whether a URL leads to a server of the operator's own."""
-    for one in egress_rules(settings).overrides:
+    for one in egress_overrides(settings):
         if one.host == url.host:
             return not is_public(one.address)
     return is_private_host(url)

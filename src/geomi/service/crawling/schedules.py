@@ -16,8 +16,7 @@ from geomi.errors import ConfigError, FieldRefused, GeomiError, QuotaReached, Un
 from geomi.model.named_value import NamedValue
 from geomi.service.crawling import crawls
 from geomi.service.crawling.crawls import CrawlOrder, in_field, plan_for
-from geomi.service.service import Service, TenantService
-from geomi.service.value_namespace import StoredValue, ValueNamespace
+from geomi.service.service import Service, StoredValue, TenantService, ValueNamespace
 
 NAMESPACE = "schedules"
 MAX_SCHEDULES = 100
