@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from geomi.adapters.store.keys import MAX_NAME_BYTES
+from geomi.adapters.store.rows import MAX_NAME_BYTES
 from geomi.errors import StoreError
 from geomi.model.index.document import (
     MAX_LISTED,

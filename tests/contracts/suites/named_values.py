@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import pytest
 
-from geomi.adapters.store.keys import MAX_NAME_BYTES
+from geomi.adapters.store.rows import MAX_NAME_BYTES
 from geomi.errors import StoreError
 from geomi.model.named_value import MAX_LISTED_VALUES, MAX_NAMED_VALUE_BYTES, SYSTEM, NamedValue
 from geomi.ports.named_values import NamedValues

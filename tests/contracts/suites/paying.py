@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import pytest
 
-from geomi.adapters.store.keys import MAX_NAME_BYTES
+from geomi.adapters.store.rows import MAX_NAME_BYTES
 from geomi.adapters.store.tables.costs import MAX_AMOUNT
 from geomi.errors import StoreError
 from geomi.model.index.language_model import CostLine, ModelPurpose

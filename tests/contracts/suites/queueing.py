@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import pytest
 
-from geomi.adapters.store.keys import MAX_NAME_BYTES
+from geomi.adapters.store.rows import MAX_NAME_BYTES
 from geomi.errors import StoreError
 from geomi.model.dataset.queue import (
     MAX_MESSAGE_BYTES,

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from geomi.adapters.store.keys import MAX_NAME_BYTES
+from geomi.adapters.store.rows import MAX_NAME_BYTES
 from geomi.errors import StoreError
 from geomi.model.job import JobState
 from tests.contracts.suites.handles import Store, Stores

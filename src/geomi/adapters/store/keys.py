@@ -1,5 +1,4 @@
-"""Keys: by which pages with much the same text find each other, and how long a name in a key may
-be.
+"""Keys by which pages with much the same text find each other.
 
 A band key is a band of the page's sketch, mixed with its tenant and cut to 32 bits: SQLite writes
 it in four bytes, and every byte counts eight times for each page. Among 10 million pages a look-up
@@ -12,14 +11,10 @@ import hashlib
 from functools import lru_cache
 
 from geomi.dedup.sketch import bands
-from geomi.errors import StoreError
 
 _KEY_BITS = 32
 _MASK = (1 << _KEY_BITS) - 1
 _HALF = 1 << _KEY_BITS - 1  # SQLite's integers have a sign
-# An index of PostgreSQL takes 2,704 bytes of a row, and a line of the costs is found by four names.
-MAX_NAME_BYTES = 500
-_SHOWN_CHARS = 40
 
 
 def band_keys(tenant: str, sketch: bytes, duplicate_of: str = "") -> frozenset[int]:
@@ -34,13 +29,3 @@ def band_keys(tenant: str, sketch: bytes, duplicate_of: str = "") -> frozenset[i
 def _mark(tenant: str) -> int:
     digest = hashlib.blake2b(tenant.encode("utf-8", "surrogatepass"), digest_size=_KEY_BITS // 8)
     return int.from_bytes(digest.digest())
-
-
-def refuse_long(what: str, name: str) -> None:
-    """Raise where a name is too long for a key."""
-    size_bytes = len(name.encode("utf-8", "surrogatepass"))
-    if size_bytes > MAX_NAME_BYTES:
-        raise StoreError(
-            f"the {what} `{name[:_SHOWN_CHARS]}…` has {size_bytes} bytes",
-            hint=f"a name may have {MAX_NAME_BYTES}",
-        )

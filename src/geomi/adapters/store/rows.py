@@ -1,6 +1,7 @@
 """Rows to values and back, in the column order of the `.sql` files.
 
-A row that cannot be read, because somebody or a bad disk has changed it, is named.
+A row that cannot be read, because somebody or a bad disk has changed it, is named. A name
+that is too long for a key is refused.
 """
 
 from __future__ import annotations
@@ -22,6 +23,9 @@ from geomi.model.verdict import Outcome, State
 
 Row = tuple[Any, ...]
 _NO_TALLY = Tally()
+# An index of PostgreSQL takes 2,704 bytes of a row, and a line of the costs is found by four names.
+MAX_NAME_BYTES = 500
+_SHOWN_CHARS = 40
 
 
 @contextmanager
@@ -34,6 +38,16 @@ def legible(table: str, row: object) -> Iterator[None]:
             f"row `{row}` of table `{table}` in the store is damaged: {error}",
             hint="restore the store from a backup, or use another data directory",
         ) from error
+
+
+def refuse_long(what: str, name: str) -> None:
+    """Raise where a name is too long for a key."""
+    size_bytes = len(name.encode("utf-8", "surrogatepass"))
+    if size_bytes > MAX_NAME_BYTES:
+        raise StoreError(
+            f"the {what} `{name[:_SHOWN_CHARS]}…` has {size_bytes} bytes",
+            hint=f"a name may have {MAX_NAME_BYTES}",
+        )
 
 
 def host_row(row: Row) -> HostRow:

@@ -5,8 +5,8 @@ from __future__ import annotations
 import builtins
 from collections.abc import Iterable, Mapping, Sequence
 
-from geomi.adapters.store.keys import refuse_long
 from geomi.adapters.store.mapping import RowMapper
+from geomi.adapters.store.rows import refuse_long
 from geomi.adapters.store.session import OwnedTable
 from geomi.adapters.store.statements import table_statements
 from geomi.model.index.document import (

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import builtins
 
-from geomi.adapters.store.keys import refuse_long
 from geomi.adapters.store.mapping import RowMapper
+from geomi.adapters.store.rows import refuse_long
 from geomi.adapters.store.session import OwnedTable, SharedTable
 from geomi.adapters.store.statements import table_statements
 from geomi.errors import StoreError
