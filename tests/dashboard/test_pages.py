@@ -174,7 +174,7 @@ async def test_documents_are_listed_read_found_and_deleted(tmp_path: Path) -> No
             assert '<p class="h h1" role="heading" aria-level="2">boat</p>' in boat
             found = text(await house.mine.get("/search?q=ferry+noon&collection=village"))
             assert "<mark>ferry</mark>" in found and path in found
-            assert "Nothing was found" in text(await house.mine.get("/search?q=zeppelin"))
+            assert "The search found nothing" in text(await house.mine.get("/search?q=zeppelin"))
             deleted = await house.mine.send(path, f"{path}/delete")
             assert deleted.status == 303 and (await house.mine.get(path)).status == 404
 

@@ -75,12 +75,12 @@ async def test_the_form_sends_raw_files_and_names_what_is_wrong(tmp_path: Path) 
         sent = await house.mine.send(
             "/seeds", "/seeds", {"country": "sg", "category": "", "force": "on"}
         )
-        assert sent.status == 200 and "2 of 2 raw files were sent" in seen(sent).words
+        assert sent.status == 200 and "2 of 2 raw files were queued" in seen(sent).words
         assert RAW_FORM not in seen(sent).words
         standing = await seeds.standing(house.ground.desk, EVERYTHING)
         assert standing.files.pending == 2
         nothing = await house.mine.send("/seeds", "/seeds", {"country": "kr"})
-        assert f"No raw file is there. Each is {RAW_FORM}" in seen(nothing).words
+        assert f"The dataset has no raw file. A raw file is named {RAW_FORM}" in seen(nothing).words
 
 
 @waits
@@ -97,7 +97,7 @@ async def test_dead_letters_are_retried_and_dropped_by_buttons(tmp_path: Path) -
         for ask in (dead_letters.find, dead_letters.retry, dead_letters.drop):
             with pytest.raises(UnknownName, match="no dead letter"):  # off a command line
                 await ask(seeding, "\udcff")
-        assert "Nothing was given up." in seen(await house.mine.get("/seeds")).words
+        assert "There are no dead letters." in seen(await house.mine.get("/seeds")).words
 
 
 @waits

@@ -466,7 +466,7 @@ def test_findings_grow_old() -> None:
 
 @waits
 async def test_an_address_that_is_none_is_refused_before_anything_is_made(tmp_path: Path) -> None:
-    with pytest.raises(ConfigError, match="GEOMI_CONTEXT7_URL is a plain http or https URL"):
+    with pytest.raises(ConfigError, match="GEOMI_CONTEXT7_URL must be a plain http or https URL"):
         settings = replace(LOCAL, context7_url="nonsense")
         async with open_directory(tmp_path / "data", settings, lambda _: Ear()):
             raise AssertionError("it was opened")

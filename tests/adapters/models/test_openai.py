@@ -108,7 +108,7 @@ async def test_half_an_answer_is_none_and_paid_for(told: Scripted) -> None:
 async def test_a_server_that_is_not_there() -> None:
     with ModelServer([]) as server:
         endpoint = server.endpoint
-    with pytest.raises(ModelBusy, match="cannot be asked"):
+    with pytest.raises(ModelBusy, match="did not answer"):
         await ask(endpoint)
 
 

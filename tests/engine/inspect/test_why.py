@@ -193,7 +193,9 @@ def test_a_pattern_is_told_with_its_counts(tmp_path: Path) -> None:
     """How much of its budget a pattern has used; a review shows, and turns the answer round."""
     with Why(tmp_path) as asked:
         step = {step.name: step.verdict for step in asked("/list?page=7").steps}["pattern"]
-        assert step == Verdict(True, "pattern", "pagination /list?page: 0 visited, 100 are free")
+        assert step == Verdict(
+            True, "pattern", "pagination /list?page: 0 visited, the first 100 are not judged"
+        )
         decided(tmp_path, SiteRule("127.0.0.1", "", Review.ALLOW))
         steps = {step.name: step.verdict for step in asked("/r/r/r/r").steps}
         assert steps["trap"].detail == "trap.repeating_path, allowed by a review"

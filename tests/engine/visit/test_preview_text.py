@@ -147,7 +147,7 @@ class TestKeeping:
             await enrich_all(home.world, shelf)
             (row,) = (await rows(home.world)).values()
             told = json.loads(row.analysis)
-            assert row.state is DocumentState.INDEXED and row.detail == "nothing speaks against it"
+            assert row.state is DocumentState.INDEXED and row.detail == "no rule excludes it"
             assert told["read"]["is_whole"] and told["quality"]["overall"] == row.quality
             assert len(told["summary"]["long"]) <= PREVIEW_CHARS
             assert told["summary"]["short"] in OPENING + " ".join(BETWEEN)
@@ -304,7 +304,7 @@ class TestFalls:
             await enrich_all(home.world, shelf)
             (row,) = (await rows(home.world)).values()
             assert row.state is DocumentState.INDEXED and row.quality is None
-            assert "its preview alone was read" in row.detail
+            assert "it analysed the preview alone" in row.detail
             assert await hits(shelf) == ()
             assert len(await hits(shelf, "lighthouse keeper")) == 1
 

@@ -295,7 +295,7 @@ class TestTheDead:
                     await until(lambda: bool(ear.of(PageSettled)))
                     (card,) = await home.world.store.workers.list()
                     await home.world.store.workers.leave([card.owner])
-                    await until(lambda: any("taken for dead" in text for text in ear.warnings))
+                    await until(lambda: any("counted as dead" in text for text in ear.warnings))
                     while not (found := await home.world.store.workers.list()):  # noqa: ASYNC110
                         await asyncio.sleep(0.01)
                     assert [one.owner for one in found] == [card.owner]

@@ -36,7 +36,7 @@ def writable_key(key: str) -> str:
     if key.startswith(RAW) and key.endswith(SUCCESS) and read_raw_key(key.removesuffix(SUCCESS)):
         return key
     raise StoreError(
-        f"`{key}` is read-only: geomi does not change raw files",
+        f"`{key}` is read-only in a dataset",
         hint="the seed engine writes to prod/, rejects/ and the .success files of raw files",
     )
 

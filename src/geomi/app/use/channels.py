@@ -200,7 +200,7 @@ async def _resumed_channel(home: DataDirectory, plan: Plan) -> ChannelDecision |
     newest = next((job for job in known if job.kind is JobKind.CRAWL), None)
     if newest is None or newest.state.is_final:
         return None
-    return ChannelDecision(newest.channel, f"job {newest.id} goes on", newest.library)
+    return ChannelDecision(newest.channel, f"job {newest.id} continues", newest.library)
 
 
 async def _is_followed(home: DataDirectory, job: CrawlJob) -> bool:
