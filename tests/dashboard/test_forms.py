@@ -242,6 +242,6 @@ async def test_tenants_are_an_administrators(tmp_path: Path) -> None:
         changed = (await tenants.find(service, OTHER)).quota
         assert (changed.max_concurrent_crawls, changed.max_storage_bytes) == (7, 10)
         again = await house.admin.send("/settings", "/settings/tenants", {"name": "acme-2"})
-        assert again.status == 422 and "there already" in text(again)
+        assert again.status == 422 and "exists already" in text(again)
         wrong = await house.admin.send("/", f"/settings/tenants/{OTHER}/quota", quota)
         assert wrong.status == 422

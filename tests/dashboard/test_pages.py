@@ -151,7 +151,7 @@ async def test_urls_are_filtered_and_each_says_why(tmp_path: Path) -> None:
             prefix = text(await house.mine.get(f"/crawls/{job}/urls?prefix={site.url('/b')}"))
             assert "/boat<" in prefix and "/car<" not in prefix
             why = seen(await house.mine.get(f"/crawls/{job}/urls?url={site.url('/gone')}"))
-            assert "Fetched without success" in why.words and "HTTP 404" in why.words
+            assert "Fetched, but failed" in why.words and "HTTP 404" in why.words
             never = seen(await house.mine.get(f"/crawls/{job}/urls?url={site.url('/never')}"))
             assert "Not fetched" in never.words and "never_seen" in never.words
             wrong = await house.mine.get(f"/crawls/{job}/urls?url=nonsense")

@@ -38,9 +38,9 @@ READ, WRITE = needs(KeyScope.READ), needs(KeyScope.WRITE)
     summary="Start a crawl",
 )
 async def start(asked: CrawlRequest, desk: TenantServiceDep, response: Response) -> CrawlResponse:
-    """Write a crawl down; it begins when the tenant has a place free, and is `pending` until then.
+    """Create a crawl; it is `pending` until the tenant may run another crawl.
 
-    A collection that is not there is made.
+    The service creates a missing collection.
     """
     return await started_crawl_response(desk, await crawls.start(desk, asked.order()), response)
 
@@ -51,7 +51,7 @@ async def start(asked: CrawlRequest, desk: TenantServiceDep, response: Response)
 async def list_crawls(
     wanted: Annotated[CrawlListQuery, Query()], desk: TenantServiceDep
 ) -> CrawlListResponse:
-    """List the tenant's crawls, of one collection or in one state if that is asked for."""
+    """List the tenant's crawls; the list may be limited to a collection or a state."""
     which = JobFilter(wanted.collection_id or "", wanted.status)
     before = decode_cursor(wanted.cursor, crawls.JOB_ID)
     found = await crawls.page(desk, which, before=before, limit=wanted.limit + 1)
@@ -75,7 +75,7 @@ async def get(job_id: JobId, desk: TenantServiceDep) -> CrawlResponse:
     summary="Delete a crawl",
 )
 async def delete(job_id: JobId, desk: TenantServiceDep) -> None:
-    """Forget a crawl that is over, its pages, and what can be found of them."""
+    """Delete a finished crawl with its pages and documents."""
     await crawls.delete(desk, job_id)
 
 
@@ -86,7 +86,7 @@ async def delete(job_id: JobId, desk: TenantServiceDep) -> None:
     summary="Cancel a crawl",
 )
 async def cancel(job_id: JobId, desk: TenantServiceDep) -> CrawlResponse:
-    """End a crawl for good; requests in flight end first. One that is over is a 409."""
+    """End a crawl for good, after its requests in flight. A finished crawl is a 409."""
     return await crawl_response(desk, await crawls.cancel(desk, job_id))
 
 
@@ -94,7 +94,7 @@ async def cancel(job_id: JobId, desk: TenantServiceDep) -> CrawlResponse:
     "/crawls/{jobId}/pause", operation_id="pauseCrawl", openapi_extra=WRITE, summary="Pause a crawl"
 )
 async def pause(job_id: JobId, desk: TenantServiceDep) -> CrawlResponse:
-    """Let a crawl take no more pages; its status stays, and `paused` is true."""
+    """Pause a crawl: it takes no more pages. Its status stays, and `paused` is true."""
     return await crawl_response(desk, await crawls.pause(desk, job_id))
 
 
@@ -105,7 +105,7 @@ async def pause(job_id: JobId, desk: TenantServiceDep) -> CrawlResponse:
     summary="Resume a crawl",
 )
 async def resume(job_id: JobId, desk: TenantServiceDep) -> CrawlResponse:
-    """Resume a crawl that was paused, or that a quota of the tenant ended."""
+    """Resume a paused crawl, or one that a quota of the tenant ended."""
     return await crawl_response(desk, await crawls.resume(desk, job_id))
 
 
@@ -117,7 +117,7 @@ async def resume(job_id: JobId, desk: TenantServiceDep) -> CrawlResponse:
     summary="Start the same crawl again",
 )
 async def retry(job_id: JobId, desk: TenantServiceDep, response: Response) -> CrawlResponse:
-    """Start a new crawl with the seeds and the configuration of one that is over."""
+    """Start a new crawl with the seeds and the configuration of a finished crawl."""
     return await started_crawl_response(desk, await crawls.repeat(desk, job_id), response)
 
 
@@ -130,7 +130,7 @@ async def retry(job_id: JobId, desk: TenantServiceDep, response: Response) -> Cr
 async def list_urls(
     job_id: JobId, wanted: Annotated[UrlListQuery, Query()], desk: TenantServiceDep
 ) -> UrlListResponse:
-    """List what became of a crawl's URLs, or of some: by status, outcome or beginning."""
+    """List the URLs of a crawl with their results, by status, outcome or beginning."""
     job = await crawls.find(desk, job_id)
     which = urls.UrlFilter(wanted.status, wanted.outcome, wanted.url_prefix)
     after = urls.read_place(decode_cursor(wanted.cursor, urls.PLACE))
@@ -144,13 +144,13 @@ async def list_urls(
 
 
 async def crawl_response(desk: TenantService, job: CrawlJob) -> CrawlResponse:
-    """Return a crawl as it is told."""
+    """Return a crawl as a response."""
     return CrawlResponse.of(job, await crawls.crawl_counts(desk, job))
 
 
 async def started_crawl_response(
     desk: TenantService, job: CrawlJob, response: Response
 ) -> CrawlResponse:
-    """Return a crawl that was just written down, and where it is."""
+    """Return a new crawl, and its place."""
     response.headers["Location"] = f"/api/v1/crawls/{job.id}"
     return await crawl_response(desk, job)

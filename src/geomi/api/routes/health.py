@@ -14,20 +14,20 @@ router = APIRouter(tags=["health"])
 
 
 class HealthResponse(ResponseModel):
-    """How this process does."""
+    """The health of this process."""
 
     status: Literal["ok"] = "ok"
 
 
 @router.get("/healthz", operation_id="health", summary="Show whether the process lives")
 async def healthz() -> HealthResponse:
-    """Answer, which is all there is to it."""
+    """Answer; a process that answers lives."""
     return HealthResponse()
 
 
 @router.get("/readyz", operation_id="readiness", summary="Show whether the service can serve")
 async def readyz(request: Request) -> HealthResponse:
-    """Answer while the data directory is open, can be read and can be written; else 503."""
+    """Answer while geomi can read and write the data directory; otherwise 503."""
     service = service_of(request)
     await service.office.named_values.count("keys")
     # Nobody here needs a key, so that nothing is written to find out: the heart does all the time.

@@ -32,7 +32,7 @@ TenantId = Annotated[
     summary="Create a key",
 )
 async def create(asked: KeyRequest, caller: CallerDep, service: ServiceDep) -> KeyCreatedResponse:
-    """Make a key of the caller's tenant; it is shown only now."""
+    """Create a key of the caller's tenant; the service shows it only now."""
     return KeyCreatedResponse.minted(await keys.create(service, asked.wish(caller.tenant)))
 
 
@@ -46,7 +46,7 @@ async def list_keys(caller: CallerDep, service: ServiceDep) -> KeyListResponse:
     "/keys/{keyId}/revoke", operation_id="revokeKey", openapi_extra=OWN, summary="Revoke a key"
 )
 async def revoke(key_id: KeyId, caller: CallerDep, service: ServiceDep) -> KeyResponse:
-    """Let a key open nothing from now on."""
+    """Revoke a key; the service refuses it from now on."""
     return KeyResponse.of(await keys.revoke(service, caller.tenant, key_id))
 
 
@@ -58,7 +58,7 @@ async def revoke(key_id: KeyId, caller: CallerDep, service: ServiceDep) -> KeyRe
     summary="Replace a key",
 )
 async def rotate(key_id: KeyId, caller: CallerDep, service: ServiceDep) -> KeyCreatedResponse:
-    """Make a key like another, show it, and revoke the other."""
+    """Create a key like another, show it, and revoke the other."""
     return KeyCreatedResponse.minted(await keys.rotate(service, caller.tenant, key_id))
 
 
@@ -72,7 +72,7 @@ async def rotate(key_id: KeyId, caller: CallerDep, service: ServiceDep) -> KeyCr
 async def create_for(
     tenant: TenantId, asked: KeyRequest, service: ServiceDep
 ) -> KeyCreatedResponse:
-    """Make a key of any tenant; it is shown only now."""
+    """Create a key of any tenant; the service shows it only now."""
     found = await tenants.find(service, tenant)
     return KeyCreatedResponse.minted(await keys.create(service, asked.wish(found.name)))
 
@@ -95,7 +95,7 @@ async def list_for(tenant: TenantId, service: ServiceDep) -> KeyListResponse:
     summary="Revoke a key of a tenant",
 )
 async def revoke_for(tenant: TenantId, key_id: KeyId, service: ServiceDep) -> KeyResponse:
-    """Let a key of any tenant open nothing from now on."""
+    """Revoke a key of any tenant."""
     return KeyResponse.of(await keys.revoke(service, tenant, key_id))
 
 

@@ -53,7 +53,7 @@ _STORED = re.compile(r".{1,100}/[0-9a-f]{32}")
 
 
 class WhyQuery(RequestModel):
-    """Which URL is in question."""
+    """The URL to explain."""
 
     url: HttpUrl
 
@@ -69,7 +69,7 @@ class WhyQuery(RequestModel):
 async def create(
     asked: CollectionRequest, desk: TenantServiceDep, response: Response
 ) -> CollectionResponse:
-    """Make a collection; a crawl that names one makes it, too."""
+    """Create a collection; a crawl that names a missing one creates it, too."""
     made = await collections.create(
         desk, asked.collection_id, title=asked.title, description=asked.description
     )
@@ -120,7 +120,7 @@ async def get(collection_id: CollectionId, desk: TenantServiceDep) -> Collection
     tags=["collections"],
 )
 async def delete(collection_id: CollectionId, desk: TenantServiceDep) -> None:
-    """Forget a collection and its documents; a 409 while a crawl fills it."""
+    """Delete a collection and its documents; a 409 while a crawl fills it."""
     await collections.delete(desk, collection_id)
 
 
@@ -136,7 +136,7 @@ async def list_of_collection(
     wanted: Annotated[DocumentListQuery, Query()],
     desk: TenantServiceDep,
 ) -> DocumentListResponse:
-    """List documents by their ids, also those that were decided against."""
+    """List documents by their ids, also those that are not indexed."""
     await collections.find(desk, collection_id)
     return await _documents(desk, wanted, collection_id, wanted.state)
 
@@ -163,7 +163,7 @@ async def list_documents(
     tags=["documents"],
 )
 async def read(document_id: DocumentId, desk: TenantServiceDep) -> FullDocumentResponse:
-    """Return a document with its text as markdown, and what was understood of it."""
+    """Return a document with its text as markdown, and its analysis."""
     return FullDocumentResponse.read(await documents.read(desk, document_id))
 
 
@@ -176,7 +176,7 @@ async def read(document_id: DocumentId, desk: TenantServiceDep) -> FullDocumentR
     tags=["documents"],
 )
 async def delete_document(document_id: DocumentId, desk: TenantServiceDep) -> None:
-    """Take a document out of its collection; a later crawl of its page may bring it back."""
+    """Delete a document; a later crawl of its page may bring it back."""
     await documents.delete(desk, document_id)
 
 
@@ -188,7 +188,7 @@ async def delete_document(document_id: DocumentId, desk: TenantServiceDep) -> No
     tags=["search"],
 )
 async def find(asked: SearchRequest, desk: TenantServiceDep) -> SearchResponse:
-    """Answer a question with quotations of at most 200 characters and where they are from."""
+    """Search documents; the results are quotations of at most 200 characters with their sources."""
     return SearchResponse.of(
         await documents.search(desk, asked.query, asked.filters(), limit=asked.limit)
     )
@@ -204,7 +204,7 @@ async def find(asked: SearchRequest, desk: TenantServiceDep) -> SearchResponse:
 async def why(
     job_id: JobId, wanted: Annotated[WhyQuery, Query()], desk: TenantServiceDep
 ) -> WhyResponse:
-    """Say which rule decided about a URL, and what would change it."""
+    """Return the rule that decided about a URL, and what would change the decision."""
     return WhyResponse.of(await documents.explain(desk, job_id, wanted.url))
 
 

@@ -29,7 +29,7 @@ router = APIRouter(route_class=GuardedRoute)
     tags=["health"],
 )
 async def metrics(request: Request, service: ServiceDep) -> Response:
-    """Tell what this process has counted since it began, and what waits in the store."""
+    """Return the counters of this process since its start, and the queues of the store."""
     counted = app_state_of_request(request).metrics
     depths = await measure_depths(service)
     counted.waiting.set({(tenant,): many for tenant, many in depths.waiting.items()})
@@ -51,7 +51,7 @@ async def metrics(request: Request, service: ServiceDep) -> Response:
 async def list_alarms(
     wanted: Annotated[ListQuery, Query()], desk: TenantServiceDep
 ) -> AlarmListResponse:
-    """List what is wrong with crawls, and with the dataset: errors, slow hosts, dead letters."""
+    """List alarms of crawls and of the dataset: errors, slow hosts, dead letters."""
     before = decode_cursor(wanted.cursor, alarms.NAME)
     found = await alarms.page(desk, before=before, limit=wanted.limit + 1)
     shown, cursor = cut_to_limit(found, wanted.limit, lambda one: one.id)

@@ -44,7 +44,7 @@ LastEvent = Annotated[
 
 
 class FollowQuery(RequestModel):
-    """How a crawl is followed."""
+    """How to follow a crawl."""
 
     follow: bool = True
 
@@ -56,7 +56,7 @@ class FollowQuery(RequestModel):
     summary="Preview one page",
 )
 async def preview(asked: PreviewRequest, desk: TenantServiceDep) -> PreviewResponse:
-    """Fetch a page in its host's turn and say what would be made of it; nothing is stored."""
+    """Fetch a page in its host's turn and return its analysis; nothing is stored."""
     return PreviewResponse.of(
         await previews.preview(desk, asked.url, renders=asked.render_java_script)
     )
@@ -82,11 +82,11 @@ async def events(
     desk: TenantServiceDep,
     last_event_id: LastEvent = "",
 ) -> StreamingResponse:
-    """Tell what happens to a crawl until it is over.
+    """Stream the events of a crawl until it is over.
 
-    `state` and `page` have ids: whoever comes back with `Last-Event-ID` misses nothing and hears
-    nothing twice. `progress` comes about every second. With `follow=false` the stream ends with
-    what is known now.
+    `state` and `page` have ids: with `Last-Event-ID` a client resumes without a gap or a
+    repetition. `progress` comes about every second. With `follow=false` the stream ends after the
+    present state.
     """
     place = read_position(last_event_id)
     await crawls.find(desk, job_id)  # before the answer begins
@@ -143,7 +143,7 @@ async def add_sitemap(
     tags=["scraping"],
 )
 async def sync(asked: SyncRequest, desk: TenantServiceDep) -> SyncResponse:
-    """Crawl again whatever filled a collection; what has not changed is not fetched anew."""
+    """Start again the crawls that filled a collection; unchanged pages are not fetched again."""
     jobs = await crawls.sync_collection(desk, asked.collection_id)
     return SyncResponse(crawls=tuple([await crawl_response(desk, job) for job in jobs]))
 
@@ -151,7 +151,7 @@ async def sync(asked: SyncRequest, desk: TenantServiceDep) -> SyncResponse:
 async def _lines(
     happening: AsyncIterator[StreamEvent], places: ConcurrencyLimit
 ) -> AsyncIterator[bytes]:
-    """Write events as `text/event-stream` has them, for as long as somebody listens."""
+    """Write events as `text/event-stream` has them, while the client listens."""
     with places.taken():
         async for event in happening:
             yield _line(event)

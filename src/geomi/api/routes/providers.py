@@ -51,7 +51,7 @@ ProviderId = Annotated[
 async def register(
     asked: ProviderRequest, desk: TenantServiceDep, response: Response
 ) -> ProviderResponse:
-    """Register a provider whose terms were read and allow it; all faults are told at once."""
+    """Register a provider; a person must have read its terms, and these must allow crawling."""
     made = await providers.register(desk, asked.payload())
     response.headers["Location"] = f"/api/v1/admin/providers/{made.key}"
     return await _told(desk, made)
@@ -64,7 +64,7 @@ async def register(
     summary="List providers",
 )
 async def list_providers(desk: TenantServiceDep) -> ProviderListResponse:
-    """List providers: those that come with geomi, and those that were registered."""
+    """List providers: those that come with geomi, and the registered ones."""
     every = [await _told(desk, one) for one in await providers.every(desk)]
     return ProviderListResponse(providers=tuple(every))
 
@@ -89,7 +89,7 @@ async def get(provider: ProviderId, desk: TenantServiceDep) -> ProviderResponse:
 async def review(
     provider: ProviderId, asked: ProviderReviewRequest, desk: TenantServiceDep
 ) -> ProviderResponse:
-    """Note that a provider's terms were read, and whether they allow crawling."""
+    """Record that a person read a provider's terms, and whether they allow crawling."""
     return await _told(
         desk,
         await providers.review(desk, provider, allows=asked.allows, reviewed_at=asked.reviewed_at),
@@ -106,7 +106,7 @@ async def review(
 async def crawl(
     provider: ProviderId, asked: ProviderCrawlRequest, desk: TenantServiceDep, response: Response
 ) -> CrawlResponse:
-    """Start a crawl of a provider's documents, as it was registered."""
+    """Start a crawl of a provider's documents, with its registered settings."""
     return await started_crawl_response(
         desk, await providers.crawl(desk, provider, asked.collection_id), response
     )
@@ -122,7 +122,7 @@ async def crawl(
 async def schedule(
     provider: ProviderId, asked: ProviderScheduleRequest, desk: TenantServiceDep, response: Response
 ) -> ScheduleResponse:
-    """Let a provider's documents be crawled every week, or as a cron line says."""
+    """Schedule crawls of a provider's documents: every week, or by a cron line."""
     made = await providers.schedule(desk, provider, asked.collection_id, asked.cron)
     response.headers["Location"] = f"/api/v1/schedules/{made.id}"
     return ScheduleResponse.of(made)
@@ -136,7 +136,7 @@ async def schedule(
     summary="Delete a registration",
 )
 async def remove(provider: ProviderId, desk: TenantServiceDep) -> None:
-    """Delete a registration; what was collected stays."""
+    """Delete a registration; collected pages stay."""
     await providers.remove(desk, provider)
 
 
@@ -149,7 +149,7 @@ async def remove(provider: ProviderId, desk: TenantServiceDep) -> None:
 async def erase(
     provider: ProviderId, wanted: Annotated[ErasureQuery, Query()], desk: TenantServiceDep
 ) -> ProviderErasedResponse:
-    """Erase whatever any tenant has collected of a provider, and let nobody crawl it again."""
+    """Erase everything that any tenant has collected of a provider, and forbid further crawls."""
     return ProviderErasedResponse.of(await providers.erase(desk, provider, wanted.reason))
 
 

@@ -49,7 +49,7 @@ DeliveryId = Annotated[str, Path(alias="deliveryId", pattern=ULID, examples=EXAM
 async def create(
     asked: ScheduleRequest, desk: TenantServiceDep, response: Response
 ) -> ScheduleResponse:
-    """Let a crawl be started again and again, by a cron line or an interval."""
+    """Create a schedule, which starts a crawl by a cron line or an interval."""
     made = await schedules.create(
         desk, asked.crawl.order(), asked.timing(), title=asked.title, is_enabled=asked.enabled
     )
@@ -67,7 +67,7 @@ async def create(
 async def list_schedules(
     wanted: Annotated[ListQuery, Query()], desk: TenantServiceDep
 ) -> ScheduleListResponse:
-    """List schedules in the order they were made."""
+    """List schedules in the order of their creation."""
     found = await schedules.page(
         desk, after=decode_cursor(wanted.cursor, JOB_ID), limit=wanted.limit + 1
     )
@@ -85,7 +85,7 @@ async def list_schedules(
     tags=["schedules"],
 )
 async def get(schedule_id: ScheduleId, desk: TenantServiceDep) -> ScheduleResponse:
-    """Return a schedule, when it is due, and what became of its last run."""
+    """Return a schedule, its next time, and the result of its last run."""
     return ScheduleResponse.of(await schedules.find(desk, schedule_id))
 
 
@@ -99,7 +99,7 @@ async def get(schedule_id: ScheduleId, desk: TenantServiceDep) -> ScheduleRespon
 async def change(
     schedule_id: ScheduleId, asked: ScheduleChange, desk: TenantServiceDep
 ) -> ScheduleResponse:
-    """Give a schedule other times or another title, or let it rest."""
+    """Change the times or the title of a schedule, or pause it."""
     changed = await schedules.change(
         desk,
         schedule_id,
@@ -119,7 +119,7 @@ async def change(
     tags=["schedules"],
 )
 async def delete(schedule_id: ScheduleId, desk: TenantServiceDep) -> None:
-    """Forget a schedule; the crawls that it has started stay."""
+    """Delete a schedule; its crawls stay."""
     await schedules.delete(desk, schedule_id)
 
 
@@ -134,7 +134,7 @@ async def delete(schedule_id: ScheduleId, desk: TenantServiceDep) -> None:
 async def create_hook(
     asked: WebhookRequest, desk: TenantServiceDep, response: Response
 ) -> WebhookCreatedResponse:
-    """Let a URL be told what becomes of crawls; its secret is shown only now.
+    """Create a webhook, a URL that the service calls about crawls; its secret is shown only now.
 
     Deliveries are signed: `Geomi-Signature` is `sha256=` and the HMAC-SHA256, in hex, of
     `Geomi-Timestamp`, a dot and the body.
@@ -154,7 +154,7 @@ async def create_hook(
 async def list_hooks(
     wanted: Annotated[ListQuery, Query()], desk: TenantServiceDep
 ) -> WebhookListResponse:
-    """List webhooks in the order they were made."""
+    """List webhooks in the order of their creation."""
     found = await webhooks.page(
         desk, after=decode_cursor(wanted.cursor, JOB_ID), limit=wanted.limit + 1
     )
@@ -184,7 +184,7 @@ async def get_hook(webhook_id: HookId, desk: TenantServiceDep) -> WebhookRespons
 async def change_hook(
     webhook_id: HookId, asked: WebhookChange, desk: TenantServiceDep
 ) -> WebhookResponse:
-    """Give a webhook another URL or other events, or let it rest."""
+    """Change the URL or the events of a webhook, or pause it."""
     changed = await webhooks.change(
         desk,
         webhook_id,
@@ -205,7 +205,7 @@ async def change_hook(
     tags=["webhooks"],
 )
 async def delete_hook(webhook_id: HookId, desk: TenantServiceDep) -> None:
-    """Forget a webhook; what was still to be delivered to it is dropped."""
+    """Delete a webhook and its waiting deliveries."""
     await webhooks.delete(desk, webhook_id)
 
 
@@ -219,7 +219,7 @@ async def delete_hook(webhook_id: HookId, desk: TenantServiceDep) -> None:
 async def list_deliveries(
     webhook_id: HookId, wanted: Annotated[DeliveryListQuery, Query()], desk: TenantServiceDep
 ) -> DeliveryListResponse:
-    """List deliveries, newest first; `state=dead` lists those that were given up."""
+    """List deliveries, newest first; `state=dead` lists those without tries left."""
     await webhooks.find(desk, webhook_id)
     before = decode_cursor(wanted.cursor, JOB_ID)
     found, rest = await deliveries.page(
@@ -242,6 +242,6 @@ async def list_deliveries(
 async def redeliver(
     webhook_id: HookId, delivery_id: DeliveryId, desk: TenantServiceDep
 ) -> DeliveryResponse:
-    """Let a delivery that is over be tried again from the beginning, under the same id."""
+    """Try a finished delivery again from the beginning, under the same id."""
     await webhooks.find(desk, webhook_id)
     return DeliveryResponse.of(await deliveries.redeliver(desk, webhook_id, delivery_id))

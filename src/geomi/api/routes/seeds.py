@@ -43,7 +43,7 @@ NOTHING = OrchestrateRequest()
 async def orchestrate(
     desk: TenantServiceDep, asked: Annotated[OrchestrateRequest, Body()] = NOTHING
 ) -> OrchestrateResponse:
-    """Send raw files that are not processed yet to the queue; the service works on it by itself."""
+    """Put unprocessed raw files into the queue; a process of the service works on it."""
     return OrchestrateResponse.of(await seeds.orchestrate(desk, asked.which(), force=asked.force))
 
 
@@ -56,7 +56,7 @@ async def orchestrate(
 async def status(
     wanted: Annotated[PartitionQuery, Query()], desk: TenantServiceDep
 ) -> SeedStatusResponse:
-    """Count raw files and domains by what became of them, and what was found of domains."""
+    """Count raw files and domains by state, and the facts about domains."""
     return SeedStatusResponse.from_fields(make_report(await seeds.standing(desk, wanted.which())))
 
 
@@ -69,7 +69,7 @@ async def status(
 async def list_letters(
     wanted: Annotated[ListQuery, Query()], desk: TenantServiceDep
 ) -> DeadLetterListResponse:
-    """List messages that nobody tries any more, and why."""
+    """List messages that failed for good, and why."""
     after = decode_cursor(wanted.cursor, re.compile(LETTER))
     found = await seeds.page(desk, after=after, limit=wanted.limit + 1)
     shown, cursor = cut_to_limit(found, wanted.limit, lambda one: one.id)
@@ -97,7 +97,7 @@ async def get(letter_id: LetterId, desk: TenantServiceDep) -> DeadLetterResponse
     summary="Try a dead letter again",
 )
 async def retry(letter_id: LetterId, desk: TenantServiceDep) -> None:
-    """Let a dead letter wait in its queue again, from the beginning."""
+    """Put a dead letter back into its queue, with all tries."""
     await seeds.retry(desk, letter_id)
 
 
@@ -109,5 +109,5 @@ async def retry(letter_id: LetterId, desk: TenantServiceDep) -> None:
     summary="Delete a dead letter",
 )
 async def drop(letter_id: LetterId, desk: TenantServiceDep) -> None:
-    """Forget a dead letter and its raw file; a domain stays failed."""
+    """Delete a dead letter and its raw file; a domain stays failed."""
     await seeds.drop(desk, letter_id)

@@ -47,7 +47,7 @@ READ, ADMIN = needs(KeyScope.READ), needs(KeyScope.ADMIN, role=KeyRole.ADMIN)
     tags=["administration"],
 )
 async def create(asked: TenantRequest, service: ServiceDep, response: Response) -> TenantResponse:
-    """Register a tenant; its first key is made by `createTenantKey`."""
+    """Register a tenant; `createTenantKey` creates its first key."""
     made = await tenants.create(service, asked.name, title=asked.title, quota=asked.quota.quota())
     response.headers["Location"] = f"/api/v1/admin/tenants/{made.name}"
     return TenantResponse.of(made)
@@ -78,7 +78,7 @@ async def list_tenants(
     tags=["administration"],
 )
 async def get(tenant: TenantId, service: ServiceDep) -> TenantResponse:
-    """Return a tenant and what it may use."""
+    """Return a tenant and its quota."""
     return TenantResponse.of(await tenants.find(service, tenant))
 
 
@@ -90,7 +90,7 @@ async def get(tenant: TenantId, service: ServiceDep) -> TenantResponse:
     tags=["administration"],
 )
 async def change(tenant: TenantId, asked: TenantChange, service: ServiceDep) -> TenantResponse:
-    """Give a tenant another title, or other limits in place of all that it had."""
+    """Change the title of a tenant, or replace all its limits."""
     quota = asked.quota.quota() if asked.quota else None
     return TenantResponse.of(await tenants.change(service, tenant, title=asked.title, quota=quota))
 
@@ -121,7 +121,7 @@ async def erase(
 async def system_audit(
     wanted: Annotated[AuditQuery, Query()], service: ServiceDep
 ) -> AuditLogResponse:
-    """List what was changed through the API, newest first."""
+    """List changes through the API, newest first."""
     return await _log(service.office, wanted)
 
 
@@ -135,7 +135,7 @@ async def system_audit(
 async def own_audit(
     wanted: Annotated[AuditQuery, Query()], desk: TenantServiceDep
 ) -> AuditLogResponse:
-    """List what was changed with the tenant's keys, newest first."""
+    """List changes with the tenant's keys, newest first."""
     return await _log(desk, wanted)
 
 
@@ -161,7 +161,7 @@ async def get_usage(desk: TenantServiceDep) -> UsageResponse:
 async def get_costs(
     wanted: Annotated[CostQuery, Query()], desk: TenantServiceDep
 ) -> CostListResponse:
-    """Return what models did for the tenant's crawls, or for one of them, and what it cost."""
+    """Return the use and the cost of models for the tenant's crawls, or for one of them."""
     if wanted.job_id:
         await crawls.find(desk, wanted.job_id)
     lines = await tenants.costs(desk, wanted.job_id or "")

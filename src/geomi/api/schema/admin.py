@@ -48,7 +48,7 @@ class QuotaRequest(RequestModel):
 
 
 class TenantRequest(RequestModel):
-    """A tenant to be registered."""
+    """A tenant to register."""
 
     model_config = ConfigDict(
         json_schema_extra={
@@ -62,7 +62,7 @@ class TenantRequest(RequestModel):
 
 
 class TenantChange(RequestModel):
-    """What is to be different about a tenant."""
+    """Changes of a tenant."""
 
     model_config = ConfigDict(
         json_schema_extra={"examples": [{"quota": {"maxConcurrentCrawls": 5}}]}
@@ -107,7 +107,7 @@ class TenantListResponse(ResponseModel):
 
 
 class KeyRequest(RequestModel):
-    """A key to be made."""
+    """A key to create."""
 
     model_config = ConfigDict(
         json_schema_extra={"examples": [{"label": "reader of the wiki", "scopes": ["read"]}]}
@@ -128,7 +128,7 @@ class KeyRequest(RequestModel):
 
 
 class KeyResponse(ResponseModel):
-    """A key, without what opens with it."""
+    """A key, without its secret."""
 
     key_id: str = Field(examples=["0a1b2c3d4e5f"])
     tenant: str
@@ -155,7 +155,7 @@ class KeyResponse(ResponseModel):
 
 
 class KeyCreatedResponse(KeyResponse):
-    """A new key, and the text that is sent as `Authorization: Bearer`; it is shown only now."""
+    """A new key, and its text for `Authorization: Bearer`; the service shows it only now."""
 
     key: str
 
@@ -172,7 +172,7 @@ class KeyListResponse(ResponseModel):
 
 
 class UsageResponse(ResponseModel):
-    """What a tenant has used of what it may use."""
+    """What a tenant may use, and has used."""
 
     quota: QuotaResponse
     day: str = Field(description="The day (UTC) of `pagesToday`.", examples=["2026-01-31"])
@@ -215,7 +215,7 @@ class CostLineResponse(ResponseModel):
 
 
 class CostListResponse(ResponseModel):
-    """What models were paid for, and how much in all."""
+    """The costs of models, and their sum."""
 
     lines: tuple[CostLineResponse, ...]
     total_usd: float
@@ -247,17 +247,17 @@ class AuditLogResponse(ResponseModel):
 
 
 class CostQuery(RequestModel):
-    """Of which crawl; of all where none is named."""
+    """The crawl; without one, all crawls."""
 
     job_id: Annotated[str, Field(pattern=r"^[0-9A-HJKMNP-TV-Z]{26}$")] | None = None
 
 
 class AuditQuery(ListQuery):
-    """Which part of the log is wanted."""
+    """The part of the log to return."""
 
 
 class TenantErasedResponse(ResponseModel):
-    """What went with a tenant."""
+    """What was erased with a tenant."""
 
     name: str
     reason: str

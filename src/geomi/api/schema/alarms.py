@@ -13,7 +13,7 @@ from geomi.service.alarms import KeptAlarm
 class AlarmResponse(ResponseModel):
     """One figure of a crawl, or of a dataset, that is out of its bounds.
 
-    That of a dataset has a `dataset` and no `jobId`, and a `clearedAt` once it is over.
+    An alarm of a dataset has a `dataset` and no `jobId`, and a `clearedAt` when it is over.
     """
 
     id: str

@@ -76,7 +76,7 @@ _SETTINGS: dict[str, str] = {
 
 
 class CrawlSettings(RequestModel):
-    """How a crawl behaves; what is left out is as the profile has it."""
+    """The settings of a crawl; a missing field has the value of the profile."""
 
     max_depth: Annotated[int, Field(ge=1, le=10), WHOLE] = 3
     max_pages: Annotated[int, Field(ge=1, le=10_000), WHOLE] = 100
@@ -169,7 +169,7 @@ _EXAMPLE: JsonDict = {
 
 
 class CrawlRequest(RequestModel):
-    """A crawl to be started."""
+    """A crawl to start."""
 
     model_config = ConfigDict(json_schema_extra={"examples": [_EXAMPLE]})
 
@@ -191,7 +191,7 @@ class CrawlRequest(RequestModel):
 
 
 class CrawlListQuery(ListQuery):
-    """Which crawls are wanted."""
+    """The crawls to list."""
 
     collection_id: Name | None = None
     status: JobState | None = None
@@ -214,7 +214,7 @@ class CrawlStatsResponse(ResponseModel):
 
 
 class CrawlConfigResponse(ResponseModel):
-    """How a crawl behaves, in full."""
+    """All settings of a crawl."""
 
     max_depth: int
     max_pages: int
@@ -340,7 +340,7 @@ def _stats(job: CrawlJob, figures: CrawlCounts) -> CrawlStatsResponse:
 
 
 class UrlListQuery(ListQuery):
-    """Which URLs of a crawl are wanted."""
+    """The URLs of a crawl to list."""
 
     limit: Annotated[
         int, Field(ge=1, le=MAX_LIMIT, description="The most items in the answer.")
@@ -411,7 +411,7 @@ class UrlResponse(ResponseModel):
 
 
 class UrlListResponse(ResponseModel):
-    """Some URLs of a crawl; a part may be short, and the one without cursor is the last."""
+    """Some URLs of a crawl; a part may be short, and the part without a cursor is the last."""
 
     urls: tuple[UrlResponse, ...]
     next_cursor: str | None = None

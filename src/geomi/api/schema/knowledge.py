@@ -32,7 +32,7 @@ Language = Annotated[str, Field(pattern=r"^[a-z]{2,3}$")]
 
 
 class CollectionRequest(RequestModel):
-    """A collection to be made."""
+    """A collection to create."""
 
     model_config = ConfigDict(
         json_schema_extra={"examples": [{"collectionId": "handbook", "title": "The handbook"}]}
@@ -44,7 +44,7 @@ class CollectionRequest(RequestModel):
 
 
 class CollectionResponse(ResponseModel):
-    """A collection, and how many documents are in it."""
+    """A collection, and how many documents it has."""
 
     collection_id: str = Field(examples=["handbook"])
     title: str
@@ -78,13 +78,13 @@ class CollectionListResponse(ResponseModel):
 
 
 class DocumentListQuery(ListQuery):
-    """Which documents of a collection are wanted."""
+    """The documents of a collection to list."""
 
     state: DocumentState | None = None
 
 
 class AllDocumentsQuery(DocumentListQuery):
-    """Which documents are wanted."""
+    """The documents to list."""
 
     collection_id: Name | None = None
 
@@ -130,7 +130,7 @@ class DocumentListResponse(ResponseModel):
 
 
 class FullDocumentResponse(DocumentResponse):
-    """A document with its text, and all that was understood of it."""
+    """A document with its text and its whole analysis."""
 
     markdown: str | None = Field(description="Null if its page is gone.")
     analysis: dict[str, object]
@@ -142,7 +142,7 @@ class FullDocumentResponse(DocumentResponse):
 
 
 class SearchRequest(RequestModel):
-    """A question to the documents."""
+    """A search in the documents."""
 
     model_config = ConfigDict(
         json_schema_extra={"examples": [{"query": "how long is data kept", "limit": 5}]}
@@ -170,7 +170,7 @@ class SearchRequest(RequestModel):
 
 
 class SearchHitResponse(ResponseModel):
-    """One answer: a quotation and where it is from."""
+    """One result: a quotation with its source."""
 
     url: str
     title: str
@@ -203,7 +203,7 @@ class SearchHitResponse(ResponseModel):
 
 
 class SearchResponse(ResponseModel):
-    """The answers to a question, best first."""
+    """The results of a search, best first."""
 
     results: tuple[SearchHitResponse, ...]
     problem: str | None = Field(description="Why the search could not use vectors.")

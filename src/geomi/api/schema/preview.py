@@ -17,7 +17,7 @@ _PAGE = "https://docs.example.com/start"
 
 
 class PreviewRequest(RequestModel):
-    """A page to be looked at."""
+    """A page to preview."""
 
     model_config = ConfigDict(json_schema_extra={"examples": [{"url": _PAGE}]})
 
@@ -26,7 +26,7 @@ class PreviewRequest(RequestModel):
 
 
 class ClassificationResponse(ResponseModel):
-    """What a page is for."""
+    """The type of a page."""
 
     page_type: PageType
     confidence: float
@@ -35,7 +35,7 @@ class ClassificationResponse(ResponseModel):
 
 
 class QualityResponse(ResponseModel):
-    """How good a page is, from 0 to 10; null is "cannot be known"."""
+    """The quality of a page, from 0 to 10; null means "cannot be known"."""
 
     overall: float
     depth: float
@@ -59,7 +59,7 @@ class LinkResponse(ResponseModel):
 
 
 class PreviewResponse(ResponseModel):
-    """A page as it would be collected; nothing of it is stored (API-12)."""
+    """A page as a crawl would collect it; nothing is stored (API-12)."""
 
     url: str
     final_url: str
@@ -94,7 +94,7 @@ class PreviewResponse(ResponseModel):
 
 
 class AddUrlRequest(RequestModel):
-    """A page to be collected."""
+    """A page to collect."""
 
     model_config = ConfigDict(
         json_schema_extra={"examples": [{"collectionId": "handbook", "url": _PAGE}]}
@@ -105,7 +105,7 @@ class AddUrlRequest(RequestModel):
 
 
 class AddSitemapRequest(RequestModel):
-    """A sitemap whose pages are to be collected."""
+    """A sitemap with pages to collect."""
 
     model_config = ConfigDict(
         json_schema_extra={
@@ -124,7 +124,7 @@ class AddSitemapRequest(RequestModel):
 
 
 class SyncRequest(RequestModel):
-    """A collection to be brought up to date."""
+    """A collection to update."""
 
     model_config = ConfigDict(json_schema_extra={"examples": [{"collectionId": "handbook"}]})
 
@@ -132,7 +132,7 @@ class SyncRequest(RequestModel):
 
 
 class SyncResponse(ResponseModel):
-    """The crawls that were started."""
+    """The started crawls."""
 
     crawls: tuple[CrawlResponse, ...]
 

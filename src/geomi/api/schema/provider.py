@@ -38,14 +38,14 @@ Selector = Annotated[str, Field(max_length=500, pattern=r"^[^\x00-\x1f\x7f]*$")]
 
 
 class ProviderSelectors(WireModel):
-    """Where the content of a page is, and what is cut out of it."""
+    """The selectors of a page's content, and of elements to cut out."""
 
     content: Selector = ""
     remove: Annotated[tuple[Selector, ...], Field(max_length=100)] = ()
 
 
 class ProviderRequest(WireModel):
-    """A provider to be registered (CFG-03…CFG-11)."""
+    """A provider to register (CFG-03…CFG-11)."""
 
     model_config = ConfigDict(json_schema_extra={"examples": [_EXAMPLE]})
 
@@ -89,7 +89,7 @@ class ProviderReviewRequest(RequestModel):
 
 
 class ProviderCrawlRequest(RequestModel):
-    """Where the documents of a provider go."""
+    """The collection for a provider's documents."""
 
     model_config = ConfigDict(json_schema_extra={"examples": [{"collectionId": "apis"}]})
 
@@ -97,7 +97,7 @@ class ProviderCrawlRequest(RequestModel):
 
 
 class ProviderScheduleRequest(RequestModel):
-    """Where the documents of a provider go, and when they are looked at again."""
+    """The collection for a provider's documents, and the times of its crawls."""
 
     model_config = ConfigDict(
         json_schema_extra={"examples": [{"collectionId": "apis", "cron": "@weekly"}]}

@@ -65,7 +65,7 @@ _ONE_TIME: list[JsonValue] = [
 
 
 class ScheduleRequest(RequestModel):
-    """A crawl to be started again and again: either `cron` or `intervalSeconds`."""
+    """A crawl to start again and again, by either `cron` or `intervalSeconds`."""
 
     model_config = ConfigDict(
         json_schema_extra={
@@ -95,7 +95,7 @@ class ScheduleRequest(RequestModel):
 
 
 class ScheduleChange(RequestModel):
-    """What is to be different about a schedule."""
+    """Changes of a schedule."""
 
     model_config = ConfigDict(
         json_schema_extra={"examples": [{"enabled": False}], "not": _BOTH_TIMES}
@@ -149,14 +149,14 @@ class ScheduleResponse(ResponseModel):
 
 
 class ScheduleListResponse(ResponseModel):
-    """Some schedules, in the order they were made."""
+    """Some schedules, in the order of their creation."""
 
     schedules: tuple[ScheduleResponse, ...]
     next_cursor: str | None = None
 
 
 class WebhookRequest(RequestModel):
-    """A URL that wants to be told."""
+    """A URL that the service calls about crawls."""
 
     model_config = ConfigDict(
         json_schema_extra={
@@ -170,7 +170,7 @@ class WebhookRequest(RequestModel):
 
 
 class WebhookChange(RequestModel):
-    """What is to be different about a webhook."""
+    """Changes of a webhook."""
 
     model_config = ConfigDict(json_schema_extra={"examples": [{"enabled": False}]})
 
@@ -203,7 +203,7 @@ class WebhookResponse(ResponseModel):
 
 
 class WebhookCreatedResponse(WebhookResponse):
-    """A new webhook, and the secret that its deliveries are signed with; it is shown only now."""
+    """A new webhook, and the secret that signs its deliveries; the service shows it only now."""
 
     secret: str
 
@@ -214,20 +214,20 @@ class WebhookCreatedResponse(WebhookResponse):
 
 
 class WebhookListResponse(ResponseModel):
-    """Some webhooks, in the order they were made."""
+    """Some webhooks, in the order of their creation."""
 
     webhooks: tuple[WebhookResponse, ...]
     next_cursor: str | None = None
 
 
 class DeliveryListQuery(ListQuery):
-    """Which deliveries are wanted; those that were given up are `dead`."""
+    """The deliveries to list; those without tries left are `dead`."""
 
     state: DeliveryState | None = None
 
 
 class DeliveryResponse(ResponseModel):
-    """One event that a webhook is told of."""
+    """One event that is sent to a webhook."""
 
     delivery_id: str
     event: HookEvent
@@ -255,7 +255,7 @@ class DeliveryResponse(ResponseModel):
 
 
 class DeliveryListResponse(ResponseModel):
-    """Some deliveries, newest first; a part may be shorter than asked for."""
+    """Some deliveries, newest first; a part may be shorter than `limit`."""
 
     deliveries: tuple[DeliveryResponse, ...]
     next_cursor: str | None = None

@@ -20,7 +20,7 @@ Date = Annotated[str, Field(pattern=r"^\d{4}-\d{2}-\d{2}$", description="`YYYY-M
 
 
 class PartitionQuery(RequestModel):
-    """Which partitions are meant; what is left out is not asked for."""
+    """The partitions; a missing field means all."""
 
     country: Country | None = None
     category: Category | None = None
@@ -32,7 +32,7 @@ class PartitionQuery(RequestModel):
 
 
 class OrchestrateRequest(PartitionQuery):
-    """Which raw files are to be processed (SED-17); without a field, all that are not yet."""
+    """The raw files to process (SED-17); without fields, all unprocessed ones."""
 
     model_config = ConfigDict(
         json_schema_extra={"examples": [{"country": "sg", "category": "news"}]}
@@ -42,7 +42,7 @@ class OrchestrateRequest(PartitionQuery):
 
 
 class OrchestratedFiles(WireModel):
-    """What an orchestration found."""
+    """The raw files that an orchestration found."""
 
     files_found: int = Field(description="Raw files of these partitions.")
     sent: int = Field(description="Raw files that were put into the queue.")
@@ -50,7 +50,7 @@ class OrchestratedFiles(WireModel):
 
 
 class OrchestrateResponse(WireModel):
-    """What an orchestration found (SED-18)."""
+    """The result of an orchestration (SED-18)."""
 
     success: bool = Field(description="False if some could not be queued.")
     data: OrchestratedFiles
@@ -62,14 +62,14 @@ class OrchestrateResponse(WireModel):
 
 
 class SeedStatusResponse(WireModel):
-    """How far a dataset is (RPT-04)."""
+    """The progress of a dataset (RPT-04)."""
 
     processing_stats: ProcessingStats
     collection_stats: CollectionStats
 
 
 class DeadLetterResponse(WireModel):
-    """A message that nobody tries any more (SED-43)."""
+    """A message that failed for good (SED-43)."""
 
     original_message: object
     error_info: ErrorInfo

@@ -96,7 +96,7 @@ class ResponseModel(WireModel):
 
 
 class ListQuery(RequestModel):
-    """Which part of a list is wanted."""
+    """The part of a list to return."""
 
     limit: Annotated[
         int, Field(ge=1, le=MAX_LIMIT, description="The most items in the answer.")
