@@ -72,7 +72,7 @@ class AppState:
     metrics: Metrics = field(default_factory=Metrics)
 
     def open(self, service: Service, metrics: Metrics | None = None) -> None:
-        """Begin to serve; `metrics` is what hears of this process's events."""
+        """Begin to serve; `metrics` receives the events of this process."""
         self.service = service
         self.metrics = metrics or self.metrics
         self.buckets = RateLimiter(service.settings.api_rate_per_minute)
@@ -105,7 +105,7 @@ def caller_of(request: Request) -> Caller:
 
 
 def tenant_service_of(request: Request) -> TenantService:
-    """Return the desk of whoever asks."""
+    """Return the tenant's service for the caller."""
     return caller_of(request).desk
 
 
@@ -235,7 +235,7 @@ def _replayed(answer: StoredAnswer) -> Response:
 
 
 def _tagged(request: Request, response: Response) -> Response:
-    """Sign what was read, and send nothing where whoever asks has it."""
+    """Add an ETag to an answer, and send no body if the client has this version."""
     if isinstance(response, StreamingResponse) or response.status_code != HTTPStatus.OK:
         return response
     tag = f'"{hashlib.sha256(bytes(response.body)).hexdigest()[:32]}"'
@@ -266,7 +266,7 @@ class Allowance:
 
     @property
     def headers(self) -> dict[str, str]:
-        """What is told of it with every answer."""
+        """Return the headers about the rate for every answer."""
         return {
             "RateLimit-Limit": str(self.limit),
             "RateLimit-Remaining": str(self.left),

@@ -16,10 +16,10 @@ GRACE_S = 10
 
 
 class HttpServer:
-    """What listens for a service.
+    """The HTTP server of a service.
 
     Args:
-        on_ready: is told the address once somebody listens there.
+        on_ready: is called with the address when the server listens.
     """
 
     def __init__(
@@ -39,7 +39,7 @@ class HttpServer:
         self._server = _Server(config, on_ready)
 
     async def run(self) -> None:
-        """Answer until told to leave."""
+        """Answer until a signal ends it."""
         try:
             await self._server.serve()
         except SystemExit as end:  # it has said why
@@ -71,5 +71,5 @@ class _Server(uvicorn.Server):
 
     @contextmanager
     def capture_signals(self) -> Iterator[None]:
-        """Leave signals to whoever runs it: others have to hear of them, too."""
+        """Leave signals to the caller, which also ends other parts on them."""
         yield

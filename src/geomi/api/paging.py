@@ -18,7 +18,7 @@ def encode_cursor(place: str) -> str:
 
 
 def decode_cursor(cursor: str | None, shape: re.Pattern[str]) -> str:
-    """Read a cursor; empty where the list begins. `UnknownName` for one that we never gave."""
+    """Read a cursor; empty at the beginning of a list. `UnknownName` for an invalid one."""
     if cursor is None:
         return ""
     try:

@@ -114,7 +114,7 @@ def problem_response(
 
 
 def status_of(error: GeomiError) -> HTTPStatus:
-    """Return the status that an error of ours is answered with."""
+    """Return the HTTP status for an error of geomi."""
     fitting = (status for kind, status in _STATUSES if isinstance(error, kind))
     return next(fitting, HTTPStatus.INTERNAL_SERVER_ERROR)
 
@@ -161,7 +161,7 @@ async def _http(request: Request, error: Exception) -> Response:
 
 
 def _methods(request: Request) -> list[str]:
-    """Name the methods of a path; the router tells those of the first route alone."""
+    """Return the methods of a path; the router names only those of the first route."""
     return [
         method
         for method in METHODS

@@ -68,9 +68,9 @@ class DataDirectory:
     """An open data directory and the world around it.
 
     Args:
-        heart: says that this process lives, once it has enrolled.
-        watch: knows which of the others it has not heard of.
-        ready: a source of ready documents, where one is named.
+        heart: sends the heartbeats of this process after it has registered.
+        watch: knows which other processes have been silent.
+        ready: the external source, if one is configured.
     """
 
     root: Path
@@ -109,7 +109,7 @@ class TenantDirectories:
 
 
 def egress_rules(settings: Settings) -> EgressRules:
-    """Read what the gate has to know; nonsense is refused before anything is opened."""
+    """Read the settings of the egress gate; wrong ones are refused before anything is opened."""
     return EgressRules(
         allow_private=settings.allow_private,
         overrides=egress_overrides(settings),
@@ -202,7 +202,7 @@ async def _present(home: DataDirectory) -> AsyncIterator[None]:
 
 
 async def _close(archive: KeptArchive, heart: Heartbeat) -> None:
-    """Send what is left, alive all the while: what a dead worker has not sent is taken for lost."""
+    """Upload the remaining segments with heartbeats: those of a dead worker count as lost."""
     if not heart.is_enrolled:
         return await archive.aclose()
     await with_heartbeat(heart, archive.aclose())
@@ -252,10 +252,10 @@ def need_obstore(what: str) -> None:
 
 
 def directory_id(root: Path, settings: Settings) -> str:
-    """Return what a directory's archive is known by in a database; empty where none is needed.
+    """Return the id of a directory's archive in a database; empty if none is needed.
 
-    The file is made by whoever crawls here first. A database may have jobs of several directories,
-    and a worker that writes to the wrong one would leave pages that nobody else can read.
+    The first crawl here creates the file. A database may have jobs of several directories,
+    and a worker that writes to the wrong one would leave pages that no other worker can read.
     """
     if settings.blobs or not settings.db:
         return ""
@@ -281,6 +281,6 @@ def open_archive(
 
 
 def open_spool(root: Path, settings: Settings) -> Spool:
-    """Open where whole texts wait: beside the archive, so that whoever reads it finds them."""
+    """Open the spool beside the archive, so that every reader of the archive finds the texts."""
     bucket = bucket_of(settings, patience_s=SPOOL_PATIENCE_S)
     return DirectorySpool(root) if bucket is None else BucketSpool(bucket)

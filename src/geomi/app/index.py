@@ -89,7 +89,7 @@ async def search_pages(
 
 
 async def _update_patiently(home: DataDirectory, shelf: SearchIndex) -> None:
-    """Put everything where it is found; what somebody else is at is waited for, for a while."""
+    """Index all new pages; wait a while for another process that indexes some."""
     for _ in range(POLLS):
         if await update_index(home, shelf) or not await is_behind(home.world, shelf):
             return
@@ -171,7 +171,7 @@ def _open_index(home: DataDirectory) -> KeptIndex:
 
 @dataclass(frozen=True, slots=True)
 class Models:
-    """Whoever may be asked; both may be nobody."""
+    """The language models of the settings; both may be missing."""
 
     panel: LanguageModels | None
     embedder: Embedder | None
@@ -212,7 +212,7 @@ def _panel(
     prices = read_prices(settings.model_prices)
 
     def price(asked: str, answer: ModelReply) -> int:
-        """A server may name a version of what it was asked for, which nobody gave a price."""
+        """A server may answer with a version of the model that has no price of its own."""
         price = prices.get(answer.model) or prices.get(asked, FREE)
         return price.of(answer.tokens_in, answer.tokens_out)
 

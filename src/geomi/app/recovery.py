@@ -50,7 +50,7 @@ class RecoverableDirectory(Protocol):
 
 
 class SilenceWatch:
-    """Believes a silence that it has heard itself.
+    """Counts a worker as dead only after it has watched its silence itself.
 
     By then a clock that was set, and made every worker look dead, is right again.
     """
@@ -136,7 +136,7 @@ def is_dead(place: RecoverableDirectory, card: WorkerCard) -> bool:
 
 
 def _gone(place: RecoverableDirectory, cards: Mapping[str, WorkerCard]) -> list[str]:
-    """Name those whose lock tells that they are dead.
+    """Return the owners whose lock shows that they are dead.
 
     All that a file knows of work in its own directory: without a lock there they came with a copy.
     A lock of another machine's worker, on a disk that both use, need not be seen from here.
@@ -155,7 +155,7 @@ async def _save_segments(place: RecoverableDirectory, owner: str, *, is_here: bo
 
 
 async def _reopen(place: RecoverableDirectory, job: str) -> None:
-    """Let a job that was done go on, whoever's it is: some of its pages wait again."""
+    """Reopen a finished job of any tenant: some of its pages wait again."""
     tenant = await place.store.roster.tenant_of(job)
     if tenant is None:
         return
@@ -168,5 +168,5 @@ async def _reopen(place: RecoverableDirectory, job: str) -> None:
 
 
 def _is_ours(place: RecoverableDirectory, card: WorkerCard) -> bool:
-    """Whether a lock in our directory tells of a worker: it was made on this machine."""
+    """Whether a lock in our directory can be trusted: it was made on this machine."""
     return card.machine == platform.node() and card.root == directory_name(place.root)

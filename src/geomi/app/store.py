@@ -46,10 +46,10 @@ def has_store(root: Path, settings: Settings) -> bool:
 def open_store(
     root: Path, settings: Settings, *, create: bool = True, waits: bool = False
 ) -> Store:
-    """Open the store of a data directory, and make one that is not there if `create` says so.
+    """Open the store of a data directory; create a missing one if `create` is set.
 
     Args:
-        waits: give a server that is away the time to come back; a person is told at once.
+        waits: wait for a server that is away; for a person, fail at once.
     """
     store = _open(root, settings, create=create, waits=waits)
     store.frontier.max_queued = settings.max_queued or 0
@@ -135,7 +135,7 @@ class ServerTime:
             clock.set_back(-(await server.compare(clock.now_s)).ahead_s)
 
     async def _beats_s(self) -> list[float]:
-        """Tell when the others were last heard of."""
+        """Return the last heartbeats of the others."""
         cards = await self._workers.list()
         return [card.beat_s for card in cards if card.owner != self._owner]
 

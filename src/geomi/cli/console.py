@@ -57,7 +57,7 @@ def print_json(value: object) -> None:
 
 
 def conclude(data: object, text: str, *, json: bool) -> None:
-    """Say what a command has done: as JSON on stdout, or in a note."""
+    """Print the result of a command: as JSON on stdout, or in a note."""
     if json:
         print_json(data)
     else:

@@ -22,7 +22,7 @@ def in_data_directory(
     blobs: str | None = None,
     create: bool = False,
 ) -> T:
-    """Open a data directory, do some work in it, and close it; `create` one that is not there."""
+    """Open a data directory, do some work in it, and close it; `create` a missing one."""
     root, settings = find_data_directory(output, db, blobs)
 
     async def run() -> T:

@@ -104,7 +104,7 @@ def _shares(counts: Mapping[str, int]) -> str:
 
 
 def _next(report: CrawlReport) -> str:
-    """Say what can be done with a job that took no more pages."""
+    """Return what a user can do with a job that took no more pages."""
     if report.stop in (StopReason.INTERRUPTED, StopReason.DISK_FULL):
         return "; the same command with --resume continues"
     if report.seconds == 0:
@@ -138,7 +138,7 @@ def event_listener(
     """Return what makes the listener: warnings, jobs that begin and end, or everything.
 
     Args:
-        also: others that hear of every event.
+        also: further sinks of every event.
     """
     kinds: tuple[type, ...] = (object,)
     if quiet or not (json or verbose):

@@ -145,7 +145,7 @@ def main() -> int:
 
 
 def _asked() -> str:
-    """Return the command that comes first, if it is one: else all are needed, to tell of them."""
+    """Return the first argument if it is a command; otherwise all are loaded, for the help."""
     first = sys.argv[1] if len(sys.argv) > 1 else ""
     if first == "--version":
         return "profiles"  # any of them will do, and this one is light
@@ -176,7 +176,7 @@ def _run(command: Callable[[], object]) -> int:
 
 
 def _complain_of_usage(error: Exception) -> int:
-    """Say what Click found wrong with the command line; without a command it has shown the help."""
+    """Print Click's error about the command line; without a command Click has shown the help."""
     words = str(getattr(error, "format_message", error.__str__)()).replace("Value error, ", "")
     context = getattr(error, "ctx", None)
     path = context.command_path if context is not None else "geomi"

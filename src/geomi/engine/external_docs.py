@@ -93,7 +93,7 @@ class ExternalDocsFetcher:
     """`ports.web.Fetcher` of the documents of one library.
 
     Args:
-        name: that of the provider, as people write it.
+        name: the provider's name, as people write it.
     """
 
     def __init__(

@@ -35,9 +35,9 @@ PAGES_PER_READ = 50
 
 
 class Crawler:
-    """An open data directory; without `output`, a temporary one that is gone afterwards.
+    """An open data directory; without `output`, a temporary one that is deleted afterwards.
 
-    Politeness belongs to the directory: whatever one crawler asks of a host counts together.
+    Politeness belongs to the directory: all requests of one crawler to a host count together.
     """
 
     def __init__(
@@ -131,7 +131,7 @@ class Crawler:
 
 
 class _JobListener:
-    """Listens to one job; an impatient one ends it when a page would have to be tried again."""
+    """Listens to one job; `scrape` ends the job when a page would need another try."""
 
     def __init__(self, *, is_patient: bool = True) -> None:
         self.job = ""
@@ -142,13 +142,13 @@ class _JobListener:
         self._is_ending = False
 
     def begin(self, supervisor: Supervisor) -> None:
-        """Take hold of the job; one that nobody wants any more ends at once."""
+        """Take the job; end it at once if its reader has left."""
         self._supervisor = supervisor
         if self._is_ending:
             supervisor.interrupt()
 
     def emit(self, event: Event) -> None:
-        """Note what happened and wake whoever waits for it."""
+        """Store an event and wake its readers."""
         match event:
             case JobStarted():
                 self.job = event.job

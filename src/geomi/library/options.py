@@ -57,19 +57,19 @@ def read_options(given: Mapping[str, object]) -> Options:
 
 
 def _crawl_keys() -> dict[str, str]:
-    """Return what a crawl can be told by name, and the setting each name stands for."""
+    """Return the names of crawl options, with the setting of each."""
     every = {key.replace(".", "__"): key for key in setting_types()}
     names = every | OPTIONS
     return {name: key for name, key in names.items() if key != "run.output"}
 
 
 def for_one_page(resolved: Resolved, *, is_kept: bool) -> Resolved:
-    """Return what a crawl of one page alone does; one that nothing is kept of has all its text."""
+    """Return the settings for a single page; a page that is not stored keeps all its text."""
     asked = ONE_PAGE if is_kept else {**ONE_PAGE, "store.text": "full"}
     config = resolve([Layer("scrape", asked)], onto=resolved.config).config
     return replace(resolved, config=config, run=replace(resolved.run, workers=1))
 
 
 def without_files(resolved: Resolved) -> Resolved:
-    """Return what a crawl does whose pages nobody looks for on the disk."""
+    """Return the settings of a crawl without files for people."""
     return replace(resolved, run=replace(resolved.run, format=()))

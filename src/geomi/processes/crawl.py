@@ -42,13 +42,13 @@ MEASURE_S = 5.0
 
 @dataclass(frozen=True, slots=True)
 class WorkerTask:
-    """What a worker is there for.
+    """The task of a worker.
 
     Args:
-        job: the one job to serve; empty for every job.
+        job: the only job to crawl; empty for every job.
         once: end when none has work left.
         concurrency: requests at once, over all jobs.
-        measures: tell from time to time what the work takes.
+        measures: emit `measured` events.
     """
 
     job: str = ""

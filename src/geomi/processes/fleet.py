@@ -140,7 +140,7 @@ class ShrinkDamper:
 
 
 class FleetWorker:
-    """Begins to work when it is made, so that one that Ray starts again does so too."""
+    """Begins to work when it is created, so that an actor that Ray restarts works too."""
 
     def __init__(self, name: str, plan: FleetPlan) -> None:
         self._name = name
@@ -220,7 +220,7 @@ class FleetKeeper:
         )
 
     def change(self, plan: FleetPlan) -> None:
-        """Have another number of workers; those that are there go on under their old plan."""
+        """Change the number of workers; running ones keep their old plan."""
         self._plan, self._damper, self._is_ending = plan, ShrinkDamper(), False
 
     def down(self) -> None:
@@ -299,7 +299,7 @@ def cluster(address: str) -> Iterator[RayActors]:
 
 
 def up(actors: RayActors, plan: FleetPlan) -> FleetStatus:
-    """Have a fleet as planned; one that is there changes its number of workers."""
+    """Start a fleet as planned; a running fleet changes its number of workers."""
     check_plan(plan)
     if KEEPER_NAME in actors.names():
         actors.call(KEEPER_NAME, "change", plan)

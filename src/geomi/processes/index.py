@@ -42,7 +42,7 @@ _HINT = "the next `geomi search` or `geomi enrich` continues"
 
 @dataclass(frozen=True, slots=True)
 class IndexOrder:
-    """What an indexing process is told: where the job is."""
+    """The order of an index worker: the job's place."""
 
     root: Path
     settings: Settings
@@ -50,7 +50,7 @@ class IndexOrder:
 
 
 class IndexingProcess:
-    """The process that indexes one job, as whoever crawls sees it."""
+    """The index worker of one job, as the crawling process sees it."""
 
     def __init__(self, home: DataDirectory, job: str) -> None:
         self._sink = home.world.sink
@@ -60,7 +60,7 @@ class IndexingProcess:
         self._hand = ProcessWorkerHandle("indexer", self._started, order, home.world.sink)
 
     async def run(self) -> None:
-        """Hand on what it tells, until it ends."""
+        """Pass its events on until it ends."""
         try:
             await self._hand.wait()
         except GeomiError as error:
@@ -85,11 +85,10 @@ async def crawl_and_index(
     on_start: Callable[[Supervisor], None] = lambda _: None,
     on_end: Callable[[IndexingProcess], None] = lambda _: None,
 ) -> CrawlReport:
-    """Run a crawl as `crawl` does, and let its pages be found as they come.
+    """Run a crawl as `crawl` does, and index its pages at the same time.
 
     Args:
-        on_end: called when the crawl is over and the rest is indexed, with what can be told to
-            leave.
+        on_end: called when the crawl is over and the rest is indexed, with the process to end.
     """
     if not plan.resolved.config.analysis.index:
         raise ConfigError(
@@ -143,7 +142,7 @@ async def _index(order: IndexOrder, pipe: Connection) -> StopReason | None:
 
 
 def _obey_starter(pipe: Connection, over: asyncio.Event, leave: asyncio.Event) -> None:
-    """Let the starter's word, its end, and signals be heard."""
+    """Watch for the starter's message, its end, and signals."""
     loop = asyncio.get_running_loop()
 
     def go() -> None:

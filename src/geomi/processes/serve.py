@@ -51,10 +51,10 @@ class ServiceProcessKind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class ServeOrder:
-    """What such a process is told: where the data are, and what to do with them.
+    """The order of a service worker: where the data are, and what to do with them.
 
     Args:
-        concurrency: requests at once, where it crawls.
+        concurrency: requests at once, if it crawls.
     """
 
     root: Path
@@ -64,10 +64,10 @@ class ServeOrder:
 
 
 class ServiceProcesses:
-    """Keeps the places of a service filled until it is told to end.
+    """Keeps the service workers running until a signal ends them.
 
     Args:
-        sink: hears what happens in all of them.
+        sink: receives the events of all of them.
     """
 
     def __init__(self, orders: tuple[ServeOrder, ...], sink: EventSink) -> None:

@@ -75,11 +75,11 @@ async def run_server(
     *,
     on_ready: Callable[[str], None] = lambda _: None,
 ) -> None:
-    """Serve until told to end.
+    """Serve until a signal ends it.
 
     Args:
-        sink: hears what happens in the other processes.
-        on_ready: is told the address once somebody listens there.
+        sink: receives the events of the other processes.
+        on_ready: is called with the address when the server listens.
     """
     await recover(service.home)
     await service.home.heart.enrol(WorkerRole.SUPERVISOR)
@@ -106,7 +106,7 @@ class _Server:
         self._crew = crew
 
     async def run(self) -> None:
-        """Run until told to leave, and until everybody has."""
+        """Run until a signal, and until all processes have ended."""
         loop = asyncio.get_running_loop()
         for number in (signal.SIGINT, signal.SIGTERM):
             loop.add_signal_handler(number, self._leave)

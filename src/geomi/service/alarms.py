@@ -59,7 +59,7 @@ class KeptAlarm:
 
 
 async def check_crawls(service: Service) -> int:
-    """Look at the crawls that run; the answer is that nothing more is to be done now."""
+    """Check the running crawls for alarms; return that no more work is due."""
     for tenant, name in await service.home.store.roster.active(MOST_JOBS):
         desk = service.desk(tenant)
         job = await desk.world.store.jobs.get(name)
@@ -69,7 +69,7 @@ async def check_crawls(service: Service) -> int:
 
 
 async def check_ended_crawl(desk: TenantService, name: str) -> None:
-    """Look at a crawl that is over."""
+    """Check a finished crawl for alarms."""
     job = await desk.world.store.jobs.get(name)
     if job is not None and job.state is JobState.COMPLETED:
         await _raise_alarms(desk, job, judge(await _figures(desk, job)))
@@ -107,7 +107,7 @@ async def _indexed_before(desk: TenantService, job: CrawlJob) -> int | None:
 
 
 async def keep_alarm(desk: TenantService, kept: KeptAlarm) -> None:
-    """Keep an alarm and tell of it, unless that was done before."""
+    """Store an alarm and send it, unless that was done before."""
     if await _values(desk).add(kept.id, kept, due_at_s=_due_s(kept)):
         alarm = kept.alarm
         whose = "" if kept.job else f", {kept.about}"  # a crawl's line names the crawl
@@ -116,7 +116,7 @@ async def keep_alarm(desk: TenantService, kept: KeptAlarm) -> None:
 
 
 async def clear_alarm(desk: TenantService, name: str) -> None:
-    """Note that an alarm is over and tell of it, unless that was done before."""
+    """Mark an alarm as over and send that, unless that was done before."""
     kept = await _values(desk).get(name)
     if kept is None or kept.value.cleared_at_s is not None:
         return
@@ -160,7 +160,7 @@ def _values(desk: TenantService) -> ValueNamespace[KeptAlarm]:
 
 
 async def check_datasets(service: Service) -> int:
-    """Look at every tenant's dataset; the answer is that nothing more is to be done now."""
+    """Check every tenant's dataset for alarms; return that no more work is due."""
     for tenant in service.datasets:
         desk = service.desk(tenant)
         found = judge_seeds(await seeds.standing(desk, EVERYTHING))

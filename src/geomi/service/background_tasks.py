@@ -50,7 +50,7 @@ async def fire_schedules(service: Service) -> int:
 
 
 async def clean_up(service: Service) -> int:
-    """Let go what was to be kept for a time: tenants' crawls, and texts that wait in the spool."""
+    """Delete expired data: crawls of tenants, and texts that wait in the spool."""
     await erase_expired_texts(service.home.world)
     for tenant in await tenants.every(service):
         with suppress(StoreBusy):  # whoever else is at it does the same

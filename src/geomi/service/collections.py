@@ -41,7 +41,7 @@ async def create(
 
 
 async def ensure(desk: TenantService, name: str) -> None:
-    """Make a collection that is not there: whoever names one wants it."""
+    """Create a missing collection that a request names."""
     if await _values(desk).get(_checked(name)) is None:
         await _add(desk, Collection(name, desk.wall_s))
 

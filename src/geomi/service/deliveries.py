@@ -68,7 +68,7 @@ class Delivery:
 
 @dataclass(frozen=True, slots=True)
 class Attempt:
-    """How a try went; without a status nobody answered."""
+    """The result of a try; without a status there was no answer."""
 
     at_s: float
     status: int | None
@@ -83,7 +83,7 @@ class Attempt:
 def deliveries_of(
     desk: TenantService, event: JobEvent, hooks: Sequence[Webhook]
 ) -> list[NamedValue]:
-    """Return the deliveries of a step of a job, to be kept in the transaction that tells it."""
+    """Return the deliveries of a step, to store in the transaction that marks it as sent."""
     told = orjson.loads(event.body)
     kind = event_of(JobState(told["state"]), is_paused=bool(told["paused"]))
     namespace = _values(desk)
@@ -112,7 +112,7 @@ def signed_headers(hook: Webhook, delivery: Delivery, *, wall_s: float) -> dict[
 
 
 def signature(secret: str, stamp: str, body: bytes) -> str:
-    """Sign a body (HMAC-SHA256), with the time so that nobody can send it again later."""
+    """Sign a body with the time (HMAC-SHA256), so that a stranger cannot send it again later."""
     return hmac.new(secret.encode(), stamp.encode() + b"." + body, hashlib.sha256).hexdigest()
 
 
@@ -224,7 +224,7 @@ def _values(desk: TenantService) -> ValueNamespace[Delivery]:
 
 
 async def queue_deliveries(service: Service) -> int:
-    """Turn steps that nobody was told of into deliveries; return how many steps there were."""
+    """Turn unsent steps into deliveries; return how many steps there were."""
     unsent = service.home.store.unsent_events
     found = await unsent.list(MOST_AT_ONCE)
     for event in found:

@@ -96,7 +96,7 @@ async def _markdown(desk: TenantService, row: DocumentRow) -> str | None:
 
 
 async def search(desk: TenantService, query: str, filters: Filters, *, limit: int) -> SearchResults:
-    """Answer a query over what can be found now; whoever enriches is at it beside."""
+    """Answer a query from the present index; another process enriches meanwhile."""
     shelf = await desk.shelf()
     return await ask(shelf.index, query, filters=filters, limit=limit, embedder=shelf.embedder)
 

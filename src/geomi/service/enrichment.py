@@ -46,7 +46,7 @@ LOST_NAMESPACE, LOST_NAME = "losses", "index"
 
 
 async def enrich_for_all(home: DataDirectory, leave: asyncio.Event) -> None:
-    """Understand what comes in for every tenant, until told to leave."""
+    """Enrich the pages of every tenant, until a signal ends it."""
     await recover(home)
     await home.heart.enrol(WorkerRole.WORKER)
     async with open_search_indexes(home) as shelves:
@@ -79,7 +79,7 @@ class _Enricher:
                 await self._regaining.look(tenant.name)
 
     async def _go_round(self) -> int:
-        """Look at each job once; return 0 where nothing was new."""
+        """Enrich each job once; return 0 if nothing was new."""
         now = [*await self._roster.active(MOST_JOBS), *await self._roster.finalizing(MOST_JOBS)]
         # One that has left the lists since may have brought something on its way out.
         before, self._open = self._open, set(now)

@@ -43,7 +43,7 @@ async def report_end(desk: TenantService, name: str) -> None:
 
 
 async def _fall_back(desk: TenantService, job: CrawlJob) -> None:
-    """Let a crawl follow, once: the end of a job may be told again by whoever comes after us.
+    """Start the fallback crawl, once: the end of a job may be reported again after a restart.
 
     One that is refused is told of, and ends there: whoever waits to be told of other crawls would
     wait for ever.

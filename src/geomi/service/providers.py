@@ -69,7 +69,7 @@ def is_preset(provider: Provider) -> bool:
 
 
 async def register(desk: TenantService, payload: Mapping[str, object]) -> Provider:
-    """Register a provider (CFG-03); all faults are told at once and nothing is stored then."""
+    """Register a provider (CFG-03); an error names all faults, and nothing is stored."""
     provider = read_registration(
         payload,
         key=str(payload.get("key") or NEW_KEY),

@@ -16,11 +16,11 @@ MOST_DELIVERIES = 1000
 
 @dataclass(frozen=True, slots=True)
 class QueueDepths:
-    """The numbers of one moment.
+    """The depths of queues at one moment.
 
     Args:
         waiting: URLs that wait, by tenant.
-        jobs: jobs that are not over, by what they wait for.
+        jobs: jobs that are not over, by state.
         workers: processes, by role.
         deliveries: those that are due or will be, counted up to a limit.
         seed_tasks: raw files and domains, by tenant, which of both, and state.

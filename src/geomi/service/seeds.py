@@ -41,7 +41,7 @@ def has_dataset(desk: TenantService) -> bool:
 
 
 async def unknown_tenants(service: Service) -> list[str]:
-    """Name those who have a dataset and are no tenants: nobody has a key to ask for it."""
+    """Return names of datasets without a tenant: no key can reach them."""
     known = {tenant.name for tenant in await tenants.every(service)}
     return sorted(service.datasets.keys() - known)
 
@@ -99,7 +99,7 @@ async def drop(desk: TenantService, name: str) -> None:
 
 
 async def work_for_all(home: DataDirectory, leave: asyncio.Event) -> None:
-    """Work on the datasets of all tenants, until told to leave."""
+    """Work on the datasets of all tenants, until a signal ends it."""
     await recover(home)
     service = Service(home)
     config = seed_config(home.settings)

@@ -76,12 +76,12 @@ class ConcurrencyLimit:
 
 @dataclass(frozen=True, slots=True)
 class TenantService:
-    """Where one tenant is served: the data directory with its handles alone.
+    """The service of one tenant: the data directory with handles of this tenant alone.
 
     Args:
-        door: whoever counts before adding does both behind it, so that no limit is overrun.
-        looks: pages that are looked at for the tenant now.
-        streams: crawls that are followed for the tenant now.
+        door: a lock for counting and adding in one step, so that no limit is exceeded.
+        looks: previews that run for the tenant now.
+        streams: event streams of the tenant that are open now.
         orchestrations: of its dataset, under way now.
     """
 
@@ -126,7 +126,7 @@ class TenantService:
 
 
 class LazySearchIndexes:
-    """The indexes of all tenants and the models behind them, opened when somebody first searches.
+    """The indexes of all tenants and their models, opened at the first search.
 
     A model takes a while to load, and one that is away is no reason not to serve: whoever asks next
     tries again.
@@ -149,11 +149,11 @@ class LazySearchIndexes:
 
 @dataclass(frozen=True, slots=True)
 class Service:
-    """A data directory that is served; closed by whoever opened it.
+    """A served data directory; the code that opened it closes it.
 
     Args:
-        library: None where nobody searches, as in a process that does chores.
-        leaving: set when the process is told to end; what would go on for long ends by itself then.
+        library: None if nothing searches, as in a process for background tasks.
+        leaving: set when the process must end; long work then ends by itself.
     """
 
     home: DataDirectory
@@ -169,7 +169,7 @@ class Service:
         return self._desks[tenant]
 
     async def leaves_within(self, seconds: float) -> bool:
-        """Wait for a while, or until the process is told to end; say whether it was."""
+        """Wait for a while, or until the process must end; return whether it must."""
         return await wait_for_event(self.leaving, seconds)
 
     @property
@@ -194,7 +194,7 @@ class Service:
 async def open_service(
     root: Path, settings: Settings, listen: Callable[[Clock], EventSink]
 ) -> AsyncIterator[Service]:
-    """Open a data directory, which is made if need be, to be served; secrets of hooks lie in it."""
+    """Open a data directory to serve it; create it if missing, readable by this user alone."""
     open_datasets(settings)  # nonsense is refused before anything is made
     _make_private(root)
     async with open_directory(root, settings, listen) as home, AsyncExitStack() as opened:
@@ -202,7 +202,7 @@ async def open_service(
 
 
 def _make_private(root: Path) -> None:
-    """Make a directory that nobody else reads; one that is there stays as it is."""
+    """Create a directory that only this user can read; an existing one stays as it is."""
     with suppress(OSError):  # opening it says what is wrong
         root.mkdir(mode=0o700, parents=True, exist_ok=True)
 

@@ -28,7 +28,7 @@ MAX_ANSWER_BYTES = 65_536
 
 
 class HookEvent(StrEnum):
-    """What a hook can be told of."""
+    """The events that a webhook can receive."""
 
     PENDING = "crawl.pending"
     INITIALIZING = "crawl.initializing"
@@ -49,8 +49,8 @@ class Webhook:
     """A URL that wants to be told.
 
     Args:
-        secret: what deliveries are signed with; shown once, and kept because each has to be signed.
-        metadata: the receiver's own words, sent along with everything.
+        secret: signs the deliveries; shown once, and stored to sign each delivery.
+        metadata: the receiver's own value, which every delivery has.
     """
 
     id: str
@@ -62,7 +62,7 @@ class Webhook:
     metadata: dict[str, str] = field(default_factory=dict)
 
     def wants(self, event: HookEvent) -> bool:
-        """Say whether it is to be told of an event."""
+        """Return whether it wants an event."""
         return self.is_enabled and event in self.events
 
 
@@ -155,7 +155,7 @@ async def delete(desk: TenantService, name: str) -> None:
 
 
 def refuse_private_url(desk: TenantService, url: str) -> None:
-    """Raise for a URL that could never be told; the egress gate looks again at each delivery."""
+    """Raise for a URL that is not public; the egress gate checks again at each delivery."""
     parsed = parse_url(url)
     if parsed is None:
         raise FieldRefused(f"`{url[:200]}` is not an http(s) URL", field="url")
@@ -173,7 +173,7 @@ def _values(desk: TenantService) -> ValueNamespace[Webhook]:
 
 @dataclass(frozen=True, slots=True)
 class PostAnswer:
-    """What came back; without a status nobody answered, and `problem` says why."""
+    """The answer to a call; without a status there was none, and `problem` says why."""
 
     status: int | None
     problem: str = ""

@@ -119,7 +119,7 @@ def archive_place(settings: Settings) -> str:
 
 
 def same_network(job: CrawlJob, settings: Settings) -> None:
-    """Refuse to go on without what the job was allowed: its URLs would all count as refused."""
+    """Refuse to resume a job without its network flags: its URLs would all be refused."""
     missing = sorted(set(job.network).difference(allowed_network(settings)))
     if missing:
         raise ConfigError(
@@ -139,7 +139,7 @@ def same_archive(job: CrawlJob, settings: Settings) -> None:
 
 
 def same_directory(job: CrawlJob, identity: str) -> None:
-    """Refuse to keep a job's bytes in another directory: nobody could read all of them."""
+    """Refuse to store a job's archive in two directories: no process could read all of it."""
     if job.directory and job.directory != identity:
         raise ConfigError(
             f"the archive of job {job.id} is in another data directory",

@@ -86,7 +86,7 @@ def _without_comment(line: str) -> str:
 
 
 def _parts(words: str) -> tuple[str, str, str]:
-    """Return dash, name and value of a line; all empty where it is none that we read."""
+    """Return dash, name and value of a line; all empty for a line that geomi does not read."""
     head = _HEAD.match(words)
     if head is None:
         return "", "", ""

@@ -42,7 +42,7 @@ AGENT = "http.user_agent"
 
 @dataclass(frozen=True, slots=True)
 class Layer:
-    """Values from one place, by dotted key; `names` tells how that place calls each of them."""
+    """Values from one place, by dotted key; `names` has the place's own name of each."""
 
     origin: str
     values: Mapping[str, object]
@@ -334,7 +334,7 @@ def refuse_outside(
 
 
 def _signed(layer: Layer, contact: str) -> Layer:
-    """Put the operator's contact in the place of the one that a profile's user agent carries."""
+    """Replace the contact in a profile's user agent by the operator's contact."""
     product, opens, _ = str(layer.values.get(AGENT, "")).partition(" (")
     if not (contact and opens):
         return layer

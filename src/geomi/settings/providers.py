@@ -68,7 +68,7 @@ def read_provider(payload: Mapping[str, object], *, key: str, provider_id: str) 
 def read_registration(
     payload: Mapping[str, object], *, key: str, provider_id: str, now_s: float
 ) -> Provider:
-    """Read what somebody wants to register; its terms have to be among what it says."""
+    """Read a registration; it must say what the provider's terms allow."""
     try:
         provider = read_provider(payload, key=key, provider_id=provider_id)
     except ConfigError as fault:
@@ -80,7 +80,7 @@ def read_registration(
 
 
 def refuse_unreviewed(provider: Provider, *, now_s: float) -> None:
-    """Raise where nobody has read the provider's terms, or they forbid crawling (LEG-03, G-21)."""
+    """Raise if no person has read the provider's terms, or they forbid crawling (LEG-03, G-21)."""
     if provider.tos_reviewed_at is None or provider.tos_allows_crawling is None:
         raise _unreviewed(provider.key)
     check_date(provider.tos_reviewed_at, now_s=now_s)

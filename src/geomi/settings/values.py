@@ -49,7 +49,7 @@ def problem_at(error: ValidationError, index: int) -> tuple[str, object, str]:
 
 
 def refuse_all(checks: Iterable[Callable[[], object]]) -> None:
-    """Run every check, and raise what all of them refuse as one error: a file is mended once."""
+    """Run every check, and raise all their errors as one: a person corrects a file once."""
     faults: list[ConfigError] = []
     for check in checks:
         try:
@@ -61,7 +61,7 @@ def refuse_all(checks: Iterable[Callable[[], object]]) -> None:
 
 
 def joined(faults: Sequence[ConfigError]) -> ConfigError:
-    """Make one error of several, each told once."""
+    """Make one error of several, without repetitions."""
     told = list(dict.fromkeys(fault.message for fault in faults))
     hints = list(dict.fromkeys(fault.hint for fault in faults if fault.hint))
     more = [f"and {len(told) - MAX_FAULTS} more"] if len(told) > MAX_FAULTS else []

@@ -33,7 +33,7 @@ COMPRESSED = (".gz", ".tgz")
 
 @dataclass(frozen=True, slots=True)
 class BackupSummary:
-    """What lies in a backup, or came out of one."""
+    """The counts of a backup or of a restored directory."""
 
     path: str
     jobs: int
@@ -49,7 +49,7 @@ class _Contents:
 
 
 async def backup(home: DataDirectory, target: Path) -> BackupSummary:
-    """Copy a data directory into one file, while crawls go on."""
+    """Copy a data directory into one file while crawls run."""
     with tempfile.TemporaryDirectory(prefix="geomi-") as folder:
         copy = Path(folder) / DATABASE
         await asyncio.to_thread(home.store.backup, copy)
@@ -62,7 +62,7 @@ async def backup(home: DataDirectory, target: Path) -> BackupSummary:
 
 
 def restore(source: Path, root: Path) -> BackupSummary:
-    """Make a data directory from a backup; one that holds anything is not touched."""
+    """Create a data directory from a backup; refuse one that is not empty."""
     if root.resolve() == Path.cwd():
         raise ConfigError(
             "the directory you are in cannot be put in place", hint="restore to a new one: -o DIR"

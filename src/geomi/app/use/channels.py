@@ -109,10 +109,10 @@ async def plan_for_channel(home: DataDirectory, plan: Plan, decision: ChannelDec
 
 
 def external_docs_plan(plan: Plan, source: str, library: str, name: str) -> Plan:
-    """Turn the plan of a provider's crawl into one that collects its ready documents.
+    """Turn the plan of a provider's crawl into one that collects its external documents.
 
     Args:
-        name: that of the provider, as people write it.
+        name: the provider's name, as people write it.
     """
     resolved = replace(
         plan.resolved,
@@ -193,7 +193,7 @@ async def fallback_reason(home: DataDirectory, job: CrawlJob) -> str:
 
 
 async def _resumed_channel(home: DataDirectory, plan: Plan) -> ChannelDecision | None:
-    """Say by which channel a run goes on that was interrupted; None where it begins."""
+    """Return the channel of an interrupted run; None if there is none."""
     if not plan.resume:
         return None
     known = await providers.jobs_of(home.world, plan.provider)

@@ -71,7 +71,7 @@ REMEDIES: dict[str, str] = {
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """A crawl as it was asked for; `flags` are what a resumed job's configuration is changed by.
+    """The order of a crawl; `flags` change the configuration of a resumed job.
 
     `make_plan` makes one that can work. From `provider` on the fields are those of the job.
     """
@@ -158,10 +158,10 @@ async def crawl(
     standby: Sequence[StartedProcess] = (),
     on_start: Callable[[Supervisor], None] = lambda _: None,
 ) -> CrawlReport:
-    """Start a job, or go on with one, and run it to its end.
+    """Start or resume a job, and run it to its end.
 
     Args:
-        standby: worker processes that wait for orders; more are started where these do not suffice.
+        standby: worker processes that wait for orders; more are started if needed.
     """
     await recover(home)
     await erase_expired_texts(home.world)
@@ -205,7 +205,7 @@ async def run_job(
 
 
 def refuse_failure(report: CrawlReport, settings: Settings) -> None:
-    """Raise what a crawl that got nowhere, or ran out of room, has to say."""
+    """Raise for a crawl that reached no page, or that stopped for lack of disk space."""
     if report.stop is StopReason.DISK_FULL:
         raise StoreFull(
             f"less than {settings.min_free_bytes:,} bytes are free; stopped in time",
@@ -234,7 +234,7 @@ async def _publish(
 
 
 async def start_detached(home: DataDirectory, plan: Plan) -> CrawlJob:
-    """Start a job, or let one go on, and leave it to whoever serves this store."""
+    """Start or resume a job, and let the workers of the store crawl it."""
     await recover(home)
     job = (await _job(home, plan)).job
     await _warn(home.world, job)
@@ -242,7 +242,7 @@ async def start_detached(home: DataDirectory, plan: Plan) -> CrawlJob:
 
 
 async def is_running(home: DataDirectory, job: CrawlJob) -> bool:
-    """Tell whether anybody works on a job: a process of this directory, or a worker elsewhere."""
+    """Return whether a process works on a job, of this directory or elsewhere."""
     if is_held(home.root, f"job-{job.id}"):
         return True
     cards = await home.world.store.workers.list()
@@ -261,7 +261,7 @@ def worker_for(home: DataDirectory, job: CrawlJob, rules: JobRules, *, workers: 
 
 @dataclass(frozen=True, slots=True)
 class WorkerOrder:
-    """What a worker process is told: where the job is, who it is, and how many there are."""
+    """The order of a worker process: the job's place, the worker's name, and their number."""
 
     root: Path
     settings: Settings
@@ -271,7 +271,7 @@ class WorkerOrder:
 
 
 async def _job(home: DataDirectory, plan: Plan) -> JobToRun:
-    """Start a job, or go on with one."""
+    """Start or resume a job."""
     found = await jobs.newest(home.world, plan.seeds) if plan.resume else None
     if found is not None:
         return await _resumed(home, plan, found)
@@ -350,14 +350,14 @@ def refuse_unservable(home: DataDirectory, job: CrawlJob) -> None:
 
 
 async def _report_changes(world: World, job: CrawlJob) -> None:
-    """Report what a provider's run has changed; that of a service is told where it ends there."""
+    """Report the changes of a provider's run; a service reports its own runs elsewhere."""
     if job.provider and not job.collection:
         name = (await providers.find(world, job.provider)).name
         await report_run(world, await jobs.find(world, job.id), name)
 
 
 async def _warn(world: World, job: CrawlJob) -> None:
-    """Tell what a person should know of this job, each time it begins."""
+    """Warn about a job's weak settings, each time it starts or resumes."""
     is_ready = (
         job.channel is Channel.CONTEXT7
     )  # of a site nothing is asked then, a robots.txt neither

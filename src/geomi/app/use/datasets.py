@@ -119,13 +119,13 @@ def dataset_tenant(dataset: Dataset, settings: Settings) -> str:
 
 
 def seed_config(settings: Settings) -> CrawlConfig:
-    """Return how the seed engine works where nobody says otherwise."""
+    """Return the default configuration of the seed engine."""
     asked = Layer("service", {"run.profile": SEED_PROFILE})
     return resolve_under_profile([asked, settings_layer(settings)]).config
 
 
 def check_queues(rules: SeedRules) -> None:
-    """Refuse queues of one name: whoever works on one would take the other's messages."""
+    """Refuse queues with one name: their consumers would mix the messages."""
     if rules.seed_queue == rules.domain_queue:
         raise ConfigError(
             f"seeds.seed_queue and seeds.domain_queue cannot both be called `{rules.seed_queue}`",
@@ -141,7 +141,7 @@ def seeding_for(home: DataDirectory, config: CrawlConfig, dataset: Dataset) -> S
 
 @dataclass(frozen=True, slots=True)
 class SeedOrder:
-    """What a process is told that works on a dataset beside another."""
+    """The order of a further process that works on a dataset."""
 
     root: Path
     settings: Settings
@@ -151,12 +151,12 @@ class SeedOrder:
 
 
 class SeedWorkers:
-    """Everybody who works on a dataset here: this process, and those that it starts.
+    """The seed workers of a dataset here: this process, and those that it starts.
 
     Args:
-        order: what the others are told.
+        order: the order of the other processes.
         workers: processes, this one among them.
-        standby: processes that wait for orders; more are started where these do not suffice.
+        standby: processes that wait for orders; more are started if needed.
     """
 
     def __init__(
@@ -187,13 +187,13 @@ class SeedWorkers:
         return None if doing.cancelled() else doing.result()
 
     async def run(self) -> None:
-        """Work until the queues are empty, or until told to leave, as the order says."""
+        """Work until the queues are empty, or until a signal, as the order says."""
         await recover(self._home)
         await self._home.heart.enrol(WorkerRole.WORKER, [self._seeding.config])
         await with_heartbeat(self._home.heart, self._run())
 
     def interrupt(self) -> bool:
-        """First call: finish what is in hand. Second call: stop now, and say so."""
+        """First call: finish the current work. Second call: stop now, and return true."""
         was_leaving = self._leaving.is_set()
         self._leaving.set()
         for hand in self._hands:
@@ -204,7 +204,7 @@ class SeedWorkers:
 
     @property
     def was_interrupted(self) -> bool:
-        """Whether it was told to leave."""
+        """Whether a signal asked it to end."""
         return self._leaving.is_set()
 
     async def _run(self) -> None:
@@ -240,7 +240,7 @@ class SeedWorkers:
 
 
 def _overlap(one: str, other: str) -> bool:
-    """Whether a root lies in another; which server a bucket is on may be said in many ways."""
+    """Whether a root lies in another; a bucket's server may be written in many ways."""
     places = (name.partition("?")[0].rstrip("/") + "/" for name in (one, other))
     shorter, longer = sorted(places, key=len)
     return longer.startswith(shorter)
@@ -261,7 +261,7 @@ def open_contracts(text: str) -> tuple[Dataset, PartitionFilter]:
 def admitted_seeds(
     handover: Handover, config: CrawlConfig, reviews: Sequence[SiteRule]
 ) -> tuple[list[str], list[SkippedDomain]]:
-    """Part the start URLs that a crawl's own rules take from those that they exclude."""
+    """Separate the start URLs that a crawl's own rules admit from those that they exclude."""
     rules = JobRules(config, handover.seeds, now_year=NO_YEAR, decisions=reviews)
     taken: list[str] = []
     left_out: list[SkippedDomain] = []

@@ -56,7 +56,7 @@ LOOK_S = 0.5
 
 
 def refuse_unfinished(job: CrawlJob) -> None:
-    """Raise for a job that is not over: somebody may be at it."""
+    """Raise for a job that is not over: a worker may use it."""
     if not job.state.is_final:
         raise WrongState(
             f"job {job.id} is {job.state}; only one that is over can be deleted",
@@ -93,10 +93,10 @@ class ProviderHoldings:
 async def provider_holdings(
     home: DataDirectory, key: str, known: Provider | None = None
 ) -> ProviderHoldings:
-    """Find a provider's jobs, and those of others that began on its hosts.
+    """Find a provider's jobs, and other jobs with seeds on its hosts.
 
     Args:
-        known: the provider as somebody else knows it, for a tenant that does not.
+        known: the provider's registration at another tenant, for a tenant without one.
     """
     provider = (
         await home.world.store.providers.get(key) or known or await providers.find(home.world, key)

@@ -65,7 +65,7 @@ async def find(world: World, key: str) -> Provider:
 
 
 async def add(world: World, provider: Provider, *, has_own_id: bool = False) -> Provider:
-    """Register a provider whose terms allow it; one that is known keeps its ID unless it says so.
+    """Register a provider whose terms allow it; a known one keeps its ID if it names no other.
 
     Args:
         has_own_id: the registration itself names the ID.
@@ -119,10 +119,10 @@ async def jobs_of(world: World, key: str) -> tuple[CrawlJob, ...]:
 async def provider_warnings(
     world: World, key: str, *, is_ready: bool = False
 ) -> list[ProviderWarning]:
-    """Say what whoever crawls a provider should know.
+    """Return warnings for the crawl of a provider.
 
     Args:
-        is_ready: its ready documents are collected, and not its pages.
+        is_ready: the crawl collects external documents instead of pages.
     """
     if not key:
         return []
@@ -137,7 +137,7 @@ async def provider_warnings(
 
 
 async def _refuse_orphans(world: World, key: str) -> None:
-    """Raise where a job would be left whose provider nobody knows: a takedown has to find it."""
+    """Raise if a job would keep a provider without a registration: a takedown must find it."""
     jobs = await jobs_of(world, key)
     if jobs:
         raise WrongState(

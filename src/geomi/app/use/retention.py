@@ -70,7 +70,7 @@ async def expired_jobs(home: DataDirectory) -> list[Expiry]:
 
 
 async def clean(home: DataDirectory) -> Cleaned:
-    """Let go what is due; `StoreBusy` where somebody else is at it."""
+    """Delete expired data; `StoreBusy` if another process does so."""
     duty = Leadership(home.world, CLEAN)
     if not await duty.take():
         raise StoreBusy(
@@ -118,7 +118,7 @@ async def _clean(home: DataDirectory, duty: Leadership) -> Cleaned:
 
 
 async def _refuse_unreachable(home: DataDirectory, job: CrawlJob) -> None:
-    """Refuse a job whose bytes this process cannot reach, or that somebody is using."""
+    """Refuse a job whose archive this process cannot reach, or that another process uses."""
     same_archive(job, home.settings)
     same_directory(job, directory_id(home.root, home.settings))
     if await is_running(home, job):
@@ -151,7 +151,7 @@ async def _until_none(duty: Leadership, forget: Callable[[], Awaitable[int]]) ->
 
 
 async def _rest(duty: Leadership) -> None:
-    """Let others write; whoever has lost the duty leaves the rest to its new holder."""
+    """Pause so that others can write; stop if another process has taken the duty."""
     await asyncio.sleep(REST_S)
     if not await duty.take():
         raise StoreBusy(f"{duty.holder} is deleting expired data now")

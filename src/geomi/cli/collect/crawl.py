@@ -179,7 +179,7 @@ def crawl(  # noqa: PLR0913  # one parameter a flag is what the command line is
 
 
 def _waiting(report: CrawlReport) -> str:
-    """Say that texts wait to be indexed of which no more than a preview is kept."""
+    """Return a hint about whole texts that wait to be indexed and will expire."""
     store, stats = report.job.config.store, report.job.stats
     is_waiting = store.is_preview and report.job.config.analysis.index and stats.collected
     if not is_waiting or not store.whole_text_s:
@@ -295,7 +295,7 @@ class CrawlSource:
         return taken
 
     def tell(self) -> None:
-        """Say what was taken, and what was not."""
+        """Print what was taken, and what was left out."""
         handover = self._handover
         if handover is None:
             return

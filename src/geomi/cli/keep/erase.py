@@ -71,7 +71,7 @@ def erase(  # noqa: PLR0913  # one parameter a flag is what the command line is
 
 
 async def _whose(home: DataDirectory, tenant: str | None) -> list[str]:
-    """Name the tenants that are meant: whoever works at the machine reaches all of them."""
+    """Return the tenants to erase: a person at the machine may reach all of them."""
     known = await tenants.all_names(Service(home))
     if tenant is None:
         return known

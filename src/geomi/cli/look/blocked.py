@@ -108,7 +108,7 @@ def remove(url: UrlArgument, output: flags.Directory = None, json: flags.AsJson 
 
 
 async def _list(home: DataDirectory) -> tuple[list[Refusal], float]:
-    """Read all refusals; one that stands under several identities is told once."""
+    """Read all blocked URLs; one that is stored under several keys is listed once."""
     found: dict[str, Refusal] = {}
     after = b""
     while refusals := await home.world.store.refusals.list(after=after, limit=PER_READ):

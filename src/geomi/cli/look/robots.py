@@ -142,7 +142,7 @@ def _read(path: str, limit_bytes: int) -> bytes:
 
 
 def _from_site(url: Url, configured: Configured) -> JobRobots:
-    """Fetch the file through the gate, under our own name whoever it is read for."""
+    """Fetch the file through the egress gate, under our own name for every agent."""
     _own_token(configured)  # refuse a name that cannot be sent before anything is opened
     reading = asyncio.run(_fetch(url, configured))
     failure = reading.copy.failure

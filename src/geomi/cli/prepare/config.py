@@ -28,7 +28,7 @@ commands = typer.Typer(help="Show the configuration.", no_args_is_help=True)
 
 @commands.callback()
 def _config() -> None:
-    """Look at the configuration."""
+    """Show the configuration."""
 
 
 @commands.command("show")
@@ -67,7 +67,7 @@ def print_settings(values: Mapping[str, object], origins: Mapping[str, str]) -> 
 
 
 def _values(configured: Configured) -> dict[str, object]:
-    """Return every value by its key; the name is told as it would be sent."""
+    """Return every value by its key; the user agent is the one that geomi would send."""
     process = asdict(configured.settings)
     run = asdict(configured.resolved.run)
     return {

@@ -81,7 +81,7 @@ class DatasetChoice:
         return self.configured.resolved.run.workers
 
     def order(self, *, is_done_when_empty: bool) -> SeedOrder:
-        """Say what other processes are told."""
+        """Return the order for the other processes."""
         return SeedOrder(
             self.root.resolve(),
             self.configured.settings,

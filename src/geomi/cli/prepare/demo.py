@@ -204,7 +204,7 @@ class SampleCrawl:
 
 
 async def crawl_sample(root: Path, listen: Callable[[Clock], EventSink]) -> SampleCrawl:
-    """Serve the sample web on loopback, crawl it into a directory, and look at what came."""
+    """Serve the sample site on loopback, crawl it into a directory, and check the result."""
     async with DemoSite() as site:
         settings = Settings(allow_private=True, resolve=site.overrides)
         plan = make_plan(site.seeds, resolve([_LAYER]), _LAYER)

@@ -249,7 +249,7 @@ async def _takedowns(home: DataDirectory) -> list[Takedown]:
 
 
 def _forgotten(removed: Provider) -> str:
-    """Say what was forgotten: a registration, or what was noted about a preset."""
+    """Say what was deleted: a registration, or the review of a preset."""
     preset = presets().get(removed.key)
     if preset is None:
         return f"provider {removed.key} is no longer registered"

@@ -63,7 +63,7 @@ def standby(chosen: DatasetChoice) -> list[StartedProcess]:
 async def run_to_end(
     chosen: DatasetChoice, show: SeedPrinter, waiting: Sequence[StartedProcess], *, force: bool
 ) -> bool:
-    """Send, work, and tell; return whether somebody cut it short."""
+    """Queue files, work, and report; return whether a signal stopped it."""
     async with open_seeding(chosen, show.listen, create=True) as (home, seeding):
         order = chosen.order(is_done_when_empty=True)
         team = SeedWorkers(home, seeding, order, workers=chosen.workers, standby=waiting)
@@ -84,7 +84,7 @@ async def run_to_end(
 async def serve_queues(
     chosen: DatasetChoice, show: SeedPrinter, waiting: Sequence[StartedProcess]
 ) -> None:
-    """Work on whatever is sent until told to end."""
+    """Work on the queues until a signal ends it."""
     async with open_seeding(chosen, show.listen, create=True) as (home, seeding):
         order = chosen.order(is_done_when_empty=False)
         team = SeedWorkers(home, seeding, order, workers=chosen.workers, standby=waiting)
@@ -149,7 +149,7 @@ class SeedPrinter:
 
     @asynccontextmanager
     async def live(self, seeding: SeedContext, which: PartitionFilter) -> AsyncIterator[None]:
-        """Draw while the work goes on; an error of either is raised as itself."""
+        """Draw during the work; an error of either is raised unchanged."""
         if self._display is None:
             yield
             return
@@ -183,7 +183,7 @@ class SeedPrinter:
         alarms: tuple[Alarm, ...],
         seconds: float,
     ) -> None:
-        """Say what was done, how far the dataset is, and what is out of its bounds."""
+        """Print the work of this run, the progress of the dataset, and alarms."""
         done = self.counts
         if self._json:
             ended = {
@@ -218,7 +218,7 @@ class SeedPrinter:
 
 
 def hint_about_layout(files: int) -> None:
-    """Say where raw files lie to whoever has found none: the root, or a filter, may be wrong."""
+    """Print the layout of raw files if none was found: the root or a filter may be wrong."""
     if not files:
         note(f"hint: the dataset has no raw file; a raw file is named {RAW_FORM}")
 
@@ -244,7 +244,7 @@ def _view(standing: DatasetProgress | None, elapsed_s: float, done: int) -> Tabl
 
 
 def _left_s(standing: DatasetProgress, elapsed_s: float, done: int) -> float | None:
-    """Say how long the domains may take that wait; None while it cannot be told."""
+    """Estimate how long the waiting domains take; None while it is unknown."""
     waiting = standing.domains.pending
     if not done or not waiting or standing.files.pending:
         return None

@@ -1,4 +1,4 @@
-"""`geomi worker`: fetch pages for the jobs of a store until it is told to stop."""
+"""`geomi worker`: fetch pages for the jobs of a store until a signal stops it."""
 
 from __future__ import annotations
 

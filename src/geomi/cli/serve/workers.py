@@ -36,7 +36,7 @@ STATUS_FIELDS = ("age_s", "beat_age_s", "is_dead")
 
 @dataclass(frozen=True, slots=True)
 class WorkerStatus:
-    """A worker's card, as it looks at this moment."""
+    """A worker's card at this moment."""
 
     card: WorkerCard
     age_s: float

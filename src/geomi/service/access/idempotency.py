@@ -21,11 +21,11 @@ NAMESPACE = "idempotency"
 
 @dataclass(frozen=True, slots=True)
 class StoredAnswer:
-    """What was answered; status 0 while somebody is at it.
+    """A stored answer; status 0 while the request is in progress.
 
     Args:
-        digest: of the request, so that another one under the same key is noticed.
-        is_secret: it showed a secret and is not kept.
+        digest: of the request, to notice another one under the same key.
+        is_secret: it showed a secret and is not stored.
     """
 
     digest: str
@@ -38,7 +38,7 @@ class StoredAnswer:
 
 @dataclass(frozen=True, slots=True)
 class Ticket:
-    """The right to carry a request out, or the answer of whoever did."""
+    """The right to carry a request out, or the stored answer."""
 
     name: str
     answer: StoredAnswer
@@ -72,7 +72,7 @@ async def claim_request(desk: TenantService, key: str, *, target: str, body: byt
 
 
 async def store_answer(desk: TenantService, ticket: Ticket, answer: StoredAnswer | None) -> None:
-    """Keep the answer for whoever sends the request again; None: it may be carried out anew."""
+    """Store the answer for a repeated request; None: a repetition may be carried out."""
     if answer is None or len(answer.body) > MAX_KEPT_BYTES:
         await _values(desk).remove(ticket.name)
         return

@@ -80,7 +80,7 @@ class ApiKey:
 
 @dataclass(frozen=True, slots=True)
 class NewKey:
-    """A key that somebody wants made."""
+    """A key to create."""
 
     tenant: str
     role: KeyRole = KeyRole.TENANT
@@ -99,7 +99,7 @@ class CreatedKey:
 
 @dataclass(frozen=True, slots=True)
 class Caller:
-    """Whoever asks, as far as a key tells."""
+    """The caller of a request, by its key."""
 
     desk: TenantService
     key: ApiKey
@@ -115,7 +115,7 @@ class Caller:
 
 
 async def create(service: Service, wish: NewKey) -> CreatedKey:
-    """Make a key; one that would open nothing, or for ever and a day, is refused."""
+    """Create a key; refuse an expiry in the past or the far future."""
     lasts_s = (wish.expires_at_s or inf) - service.office.wall_s
     if wish.expires_at_s is not None and not 0 < lasts_s <= LONGEST_S:
         raise FieldRefused(
@@ -178,7 +178,7 @@ def id_of(text: str) -> str:
 
 
 async def revoke(service: Service, tenant: str | None, name: str) -> ApiKey:
-    """Let a key open nothing from now on; one that is revoked stays so."""
+    """Revoke a key; a revoked key stays revoked."""
     await find(service, tenant, name)
     wall_s = service.office.wall_s
     revoked = await _values(service).amend(
@@ -190,7 +190,7 @@ async def revoke(service: Service, tenant: str | None, name: str) -> ApiKey:
 
 
 async def rotate(service: Service, tenant: str | None, name: str) -> CreatedKey:
-    """Make a key like another, which is revoked: whoever had it needs the new one."""
+    """Create a key like another, and revoke the other."""
     old = await find(service, tenant, name)
     if not old.is_valid(service.office.wall_s):
         raise WrongState(f"key `{name}` is no longer valid", hint="create a new one")

@@ -25,7 +25,7 @@ MAX_TOKEN_CHARS = 128
 
 @dataclass(frozen=True, slots=True)
 class BrowserSession:
-    """One browser of somebody who has shown a key; times are of the wall clock.
+    """One signed-in browser; times are of the wall clock.
 
     Args:
         form_token: what every form of this session carries, so that no other site can send one.
@@ -51,7 +51,7 @@ class OpenedSession:
 
 
 async def open_session(service: Service, key_text: str) -> OpenedSession:
-    """Open a session for whoever shows a valid key."""
+    """Open a session for a valid key."""
     caller = await keys.authenticate(service, key_text)
     await delete_expired_values(service, NAMESPACE)
     wall_s, secret = service.office.wall_s, secrets.token_urlsafe(SECRET_BYTES)
@@ -85,7 +85,7 @@ async def resume(service: Service, token: str) -> tuple[Caller, BrowserSession]:
 
 
 async def close(service: Service, token: str) -> None:
-    """End a session; one that is over stays so."""
+    """End a session; an ended one stays ended."""
     key_id, _, secret = token.partition(".")
     await _values(service).remove(_name(key_id, secret))
 

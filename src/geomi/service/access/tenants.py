@@ -22,7 +22,7 @@ NAME = re.compile(r"[a-z0-9][a-z0-9-]{0,62}")
 
 @dataclass(frozen=True, slots=True)
 class Tenant:
-    """Somebody who is served."""
+    """A customer of the service."""
 
     name: str
     created_at_s: float
@@ -73,7 +73,7 @@ async def every(service: Service) -> list[Tenant]:
 
 
 async def all_names(service: Service) -> list[str]:
-    """Name all tenants, the command line's and whoever else has a job among them."""
+    """Return all tenants, the command line's and others with a job included."""
     known = {tenant.name for tenant in await every(service)}
     return sorted({COMMAND_LINE, *known, *await service.home.store.roster.tenants()})
 
@@ -103,7 +103,7 @@ async def delete_entry(service: Service, name: str) -> None:
 
 
 async def first_key(service: Service) -> CreatedKey | None:
-    """Make the first tenant and its administrator's key, where nobody has a key yet."""
+    """Create the first tenant and its administrator's key, if there is no key yet."""
     if await keys.of_tenant(service, None):
         return None
     if await _values(service).get(DEFAULT) is None:

@@ -97,9 +97,9 @@ class CrawlOrder:
     """What a tenant wants crawled.
 
     Args:
-        settings: what the crawl is told beside its profile, by dotted key.
+        settings: the crawl's settings besides its profile, by dotted key.
         provider: the key of the provider that it is for, if any.
-        is_ours: its settings are the service's own, which no range binds.
+        is_ours: the service made its settings, and no range limits them.
     """
 
     collection: str
@@ -138,7 +138,7 @@ def plan_for(desk: TenantService, order: CrawlOrder) -> Plan:
 
 
 def refuse_without_contact(settings: Settings, urls: tuple[Url, ...], *, field: str) -> None:
-    """Raise for a public host while nobody can be asked about this crawler (LEG-08)."""
+    """Raise for a public host if no contact address is set (LEG-08)."""
     if settings.contact:
         return
     for url in urls:
@@ -255,7 +255,7 @@ async def crawl_counts(desk: TenantService, job: CrawlJob) -> CrawlCounts:
 
 
 async def cancel(desk: TenantService, job_id: str) -> CrawlJob:
-    """End a crawl for good; one that is over cannot be (G-18)."""
+    """Cancel a crawl for good; a finished one cannot be cancelled (G-18)."""
     return await jobs.cancel(desk.world, await find(desk, job_id))
 
 
@@ -284,7 +284,7 @@ async def resume(desk: TenantService, job_id: str) -> CrawlJob:
 
 
 async def repeat(desk: TenantService, job_id: str) -> CrawlJob:
-    """Write down a new crawl like one that is over."""
+    """Create a new crawl like a finished one."""
     old = await find(desk, job_id)
     if not old.state.is_final:
         raise WrongState(f"crawl {old.id} is {old.state}, not over", hint="cancel it first")
@@ -386,7 +386,7 @@ async def add_sitemap(
 async def sync_collection(desk: TenantService, collection: str) -> list[CrawlJob]:
     """Crawl again whatever filled a collection; pages that have not changed are not fetched anew.
 
-    Of several crawls from the same seeds the newest counts; one that is still going on is left.
+    Of several crawls from the same seeds the newest counts; a running one is skipped.
     """
     await collections.find(desk, collection)
     newest: dict[tuple[str, ...], CrawlJob] = {}

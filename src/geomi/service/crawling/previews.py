@@ -47,7 +47,7 @@ class CrawlForecast:
 
 
 async def forecast_crawl(desk: TenantService, order: CrawlOrder) -> CrawlForecast:
-    """Look at the sites of an order; nothing is stored but that they were asked."""
+    """Survey the sites of an order; only the request log is written."""
     plan = plan_for(desk, order)
     config = plan.resolved.config
     # What a site names itself is worth one request each, when the question is what there is.

@@ -72,7 +72,7 @@ class Progress:
 
 
 async def progress(desk: TenantService, job: CrawlJob) -> Progress:
-    """Look at a crawl."""
+    """Return the progress of a crawl."""
     world = desk.world
     endings = await world.store.census.outcomes(job.id)
     queued = sum(many for (state, _, _), many in endings.items() if state is State.PENDING)

@@ -140,7 +140,7 @@ async def delete(desk: TenantService, name: str) -> None:
 
 
 async def start_due(service: Service, named: NamedValue) -> None:
-    """Start the crawl of a schedule that is due, once, whoever else is at it."""
+    """Start the crawl of a schedule that is due, once, also if several processes try."""
     desk = service.desk(named.tenant)
     kept = _values(desk).read(named)
     if not kept.value.coming_job:
@@ -235,7 +235,7 @@ class Cron:
         return 60 * min(later - now for now, later in zip(minutes, following, strict=True))
 
     def next_s(self, after_s: float) -> float | None:
-        """Return the first time after another at which it is due; None where there is none."""
+        """Return the first time after another when it is due; None if there is none."""
         at = datetime.fromtimestamp(after_s, UTC).replace(second=0, microsecond=0)
         at += timedelta(minutes=1)
         last = at + timedelta(days=LOOKED_AHEAD_DAYS)

@@ -41,7 +41,7 @@ async def page(desk: TenantService, *, after: str, limit: int) -> list[HostView]
 
 
 async def find(desk: TenantService, host: str) -> SiteDetails:
-    """Find a host; one that no crawl of this tenant has met is unknown, whoever else met it."""
+    """Find a host; a host that no crawl of this tenant has visited is unknown."""
     after = ""
     for _ in range(MAX_WALK):
         views = await desk.world.store.census.hosts(after=after, limit=MAX_ENTRIES)

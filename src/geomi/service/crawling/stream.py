@@ -29,7 +29,7 @@ _POSITION = re.compile(r"(\d{1,18})-(\d{1,18})")
 
 
 class EventKind(StrEnum):
-    """What is told."""
+    """The kinds of events."""
 
     STATE = "state"
     PAGE = "page"
@@ -70,12 +70,12 @@ def read_position(text: str) -> StreamPosition:
 async def follow(
     desk: TenantService, job_id: str, place: StreamPosition, *, waits: bool = True
 ) -> AsyncIterator[StreamEvent]:
-    """Tell what happens to a crawl after a place, until it is over and all is told.
+    """Yield the events of a crawl after a position, until it is over.
 
-    It ends early when the process is told to: whoever follows comes back with the last place.
+    It ends early when the process ends: the client comes back with the last position.
 
     Args:
-        waits: go on until the crawl is over, in place of ending with what is known now.
+        waits: continue until the crawl is over, instead of ending after the present state.
     """
     job: CrawlJob | None = await crawls.find(desk, job_id)
     told_s = quiet_s = desk.world.clock.now_s()
@@ -107,7 +107,7 @@ async def follow(
 async def _news(
     desk: TenantService, job_id: str, place: StreamPosition
 ) -> AsyncIterator[StreamEvent]:
-    """Tell steps and pages; an end comes after the pages that were there before it."""
+    """Yield steps and pages; an end comes after all pages before it."""
     steps: list[JobEvent] = []
     while more := await desk.home.store.journal.read(
         job_id, after=steps[-1].n if steps else place.step, limit=AT_ONCE

@@ -27,7 +27,7 @@ PLACE = re.compile(r"(\d{1,18})-([0-9a-f]{32})?")
 
 
 class UrlStatus(StrEnum):
-    """The statuses of FRN-13; `queued` is part of `pending` here, which a lease alone tells."""
+    """The statuses of FRN-13; `queued` is part of `pending` here."""
 
     PENDING = "pending"
     QUEUED = "queued"
