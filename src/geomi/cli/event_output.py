@@ -119,13 +119,12 @@ class Interruptible(Protocol):
         """Tell it so; return whether it was the second time."""
 
 
-def stop_on_signals(work: Interruptible, doing: str = "in flight") -> None:
-    """First Ctrl-C (or SIGTERM): finish what is under way. Second: stop now. Both can go on."""
+def stop_on_signals(work: Interruptible, doing: str = "requests in flight") -> None:
+    """First Ctrl-C (or SIGTERM): finish the current work. Second: stop now. Both can resume."""
 
     def stop() -> None:
-        note(
-            "stopping now" if work.interrupt() else f"finishing what is {doing}; again to stop now"
-        )
+        is_second = work.interrupt()
+        note("stopping now" if is_second else f"finishing {doing}; press Ctrl-C again to stop now")
 
     loop = asyncio.get_running_loop()
     for number in (signal.SIGINT, signal.SIGTERM):

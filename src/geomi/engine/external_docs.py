@@ -133,7 +133,7 @@ class ExternalDocsFetcher:
         )
 
     async def aclose(self) -> None:
-        """Leave the source open: it belongs to whoever opened it."""
+        """Leave the source open: the code that opened it closes it."""
 
     async def _body(self, url: str) -> bytes:
         topic = topic_of(url)

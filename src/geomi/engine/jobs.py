@@ -82,7 +82,7 @@ async def draft(
 
 
 async def begin_drafted(world: World, job: CrawlJob, rules: JobRules) -> CrawlJob:
-    """Put the seeds of a job into the frontier and let it be worked on.
+    """Put the seeds of a job into the frontier, and start it.
 
     Whoever died on the way left a state in between: it goes on from there, and what is in the
     frontier already is there once.
@@ -102,9 +102,9 @@ async def start(
 
 
 async def newest(world: World, seeds: Sequence[Url]) -> CrawlJob | None:
-    """Find what `--resume` goes on with: the newest unfinished job of these seeds, else any.
+    """Find the job for `--resume`: the newest unfinished one of these seeds, or any.
 
-    A job whose URLs have expired has nothing to go on from.
+    A job whose URLs have expired cannot be resumed.
     """
     wanted = {seed.href for seed in seeds}
     listed = [
@@ -118,7 +118,7 @@ async def newest(world: World, seeds: Sequence[Url]) -> CrawlJob | None:
 
 
 async def reopen(world: World, job: CrawlJob, rules: JobRules) -> CrawlJob:
-    """Go on with a job under other rules; a completed one only where something is left.
+    """Resume a job under other rules; a completed one only if URLs are left.
 
     Where the rules about links have changed, the pages that are here already are read once more
     from the archive: what they link to was judged by the old rules.
@@ -145,7 +145,7 @@ async def reopen(world: World, job: CrawlJob, rules: JobRules) -> CrawlJob:
 
 
 async def finish(world: World, job: CrawlJob, stop: StopReason, error: str = "") -> CrawlJob:
-    """End a job, or leave it unfinished where its stop is one to resume from.
+    """End a job, or leave it unfinished if its stop allows a resume.
 
     Of several that do it one is the first, and the others change nothing. A job for a collection is
     not over before its pages can be found there: whoever puts them there completes it.
@@ -289,7 +289,7 @@ def _may_go_on(job: CrawlJob) -> bool:
 
 
 async def _has_more(world: World, job: CrawlJob) -> bool:
-    """Say whether URLs wait: links judged anew, a limit raised, or pages whose bytes were lost."""
+    """Return whether URLs wait: links judged again, a raised limit, or pages with lost bytes."""
     outlook = await world.store.census.outlook(job.id, now_s=world.clock.now_s())
     return job.stop is not StopReason.DONE or outlook.pending > 0
 

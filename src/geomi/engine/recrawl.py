@@ -152,7 +152,7 @@ def _named(seeds: Sequence[str]) -> str:
 async def begin(
     world: World, crawl: CrawlJob, wish: RecrawlRequest
 ) -> tuple[CrawlJob, bool] | None:
-    """Start a recrawl, or go on with one; None where no page is worth it now.
+    """Start or resume a recrawl; None if no page is worth a visit now.
 
     Return the job and whether it is an old one.
     """
@@ -184,7 +184,7 @@ async def sweeping(world: World, crawl: str) -> AsyncIterator[None]:
 
 
 async def changes(world: World, job: CrawlJob) -> Changes:
-    """Tell what a recrawl has found, once it is over."""
+    """Return the changes that a finished recrawl has found."""
     found = Changes()
     after = b""
     while entries := await world.store.census.entries(
@@ -264,7 +264,7 @@ async def _create(world: World, crawl: CrawlJob, wish: RecrawlRequest) -> CrawlJ
 
 
 async def _put_back(world: World, job: CrawlJob, chosen: list[RevisitCandidate]) -> CrawlJob:
-    """Put the chosen pages into the frontier; only then is the job one that can be worked on."""
+    """Put the chosen pages into the frontier; only then can workers crawl the job."""
     while job.state is not JobState.DISCOVERING:
         job = await jobs.step(world, job, jobs.TOWARDS_PROCESSING[job.state])
     seeds = frozenset(job.seeds)

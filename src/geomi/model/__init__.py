@@ -1,4 +1,4 @@
-"""The values that travel between the rooms: frozen, with no behaviour beyond derived properties.
+"""The values that packages exchange: frozen, with no behaviour but derived properties.
 
 A stage takes one of these values and returns another; the engine carries it on; an adapter writes
 it down. This folder holds what a crawl needs: configuration, job, entry, page, host, worker.

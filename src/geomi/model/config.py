@@ -65,7 +65,7 @@ class Storing:
 
     @property
     def is_preview(self) -> bool:
-        """Whether no more than a preview of a page is written down for good."""
+        """Whether only a preview of a page is stored."""
         return self.text is KeptText.PREVIEW
 
 

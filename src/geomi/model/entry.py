@@ -215,7 +215,7 @@ class HostUpdate:
     """A host's politeness after some visits; with `next_s` it is free again then.
 
     Args:
-        asked: requests that no settlement tells of.
+        asked: requests that belong to no settlement.
     """
 
     lease: Lease

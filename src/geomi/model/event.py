@@ -10,7 +10,7 @@ from geomi.model.verdict import Outcome, State
 
 @dataclass(frozen=True, slots=True)
 class JobStarted:
-    """A worker began, or went on with, a job."""
+    """A worker started or resumed a job."""
 
     job: str
     seeds: tuple[str, ...]
@@ -48,7 +48,7 @@ class RobotsFetched:
 
 @dataclass(frozen=True, slots=True)
 class RobotsJudged:
-    """A robots.txt was applied to a URL (ROB-30); for whoever listens at the level of debugging."""
+    """A robots.txt was applied to a URL (ROB-30); an event for debugging."""
 
     job: str
     host: str
@@ -105,7 +105,7 @@ class Enriched:
 
 @dataclass(frozen=True, slots=True)
 class Measured:
-    """What a worker has spent since it last said so; for whoever counts.
+    """What a worker has spent since its last such event; for metrics.
 
     Args:
         claims: seconds that each claim took; `settlements` the same.
@@ -177,7 +177,7 @@ class SeedFailed:
 
     Args:
         task: the raw file, or where the contract of the domain would be.
-        is_dead: whether nobody tries it any more.
+        is_dead: whether it failed for good.
     """
 
     queue: str

@@ -39,7 +39,7 @@ class LibrarySection:
 
 @dataclass(frozen=True, slots=True)
 class ExternalDocument:
-    """What a source has to say about one topic; without sections it has nothing.
+    """The document of a source about one topic; without sections it is empty.
 
     Args:
         library: the id under which it was found, which is another one where the library has moved.
@@ -51,7 +51,7 @@ class ExternalDocument:
 
 @dataclass(frozen=True, slots=True)
 class LibraryFinding:
-    """Whether a source has a provider's documents, and when that was asked.
+    """Whether a source has a provider's documents, and the time of the question.
 
     Args:
         name: what the provider was called then; under another name it has to be asked again.

@@ -48,7 +48,7 @@ class PageHistory:
 
 @dataclass(frozen=True, slots=True)
 class ChangePool:
-    """What the visits of many pages have told together: those of a host, or of one pattern on it.
+    """The changes of many pages, counted together: of a host, or of one pattern on it.
 
     Args:
         found, expected: changes of late, and how many were to be expected; both fade.
@@ -104,7 +104,7 @@ class HistoryUpdate:
 
 @dataclass(frozen=True, slots=True)
 class RevisitPage:
-    """A page of a crawl as the sweeper sees it.
+    """A page of a crawl, for the choice of pages to visit again.
 
     Args:
         fetched_at_s: when it was last there.

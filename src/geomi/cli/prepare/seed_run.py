@@ -67,7 +67,7 @@ async def run_to_end(
     async with open_seeding(chosen, show.listen, create=True) as (home, seeding):
         order = chosen.order(is_done_when_empty=True)
         team = SeedWorkers(home, seeding, order, workers=chosen.workers, standby=waiting)
-        stop_on_signals(team, "in hand")
+        stop_on_signals(team, "the current work")
         began_s = home.world.clock.now_s()
         async with show.live(seeding, chosen.which):
             found = await team.begin(orchestrate(seeding, chosen.which, force=force))
@@ -88,7 +88,7 @@ async def serve_queues(
     async with open_seeding(chosen, show.listen, create=True) as (home, seeding):
         order = chosen.order(is_done_when_empty=False)
         team = SeedWorkers(home, seeding, order, workers=chosen.workers, standby=waiting)
-        stop_on_signals(team, "in hand")
+        stop_on_signals(team, "the current work")
         async with show.live(seeding, EVERYTHING):
             await team.run()
 

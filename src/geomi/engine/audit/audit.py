@@ -55,7 +55,7 @@ class Audit:
 async def audit(
     world: World, *, host: str = "", jobs_of: Callable[[str], Jobs] | None = None
 ) -> Audit:
-    """Read the log of every host, or of one, and say what it proves.
+    """Read the log of every host, or of one, and return the proofs.
 
     Args:
         jobs_of: where the jobs of other tenants are: the log is everybody's.
@@ -101,7 +101,7 @@ class _Auditor:
         )
 
     def _named(self, hosts: list[str], host: str) -> list[str]:
-        """Return the hosts to look at; a name without a port stands for all of its ports."""
+        """Return the hosts to check; a name without a port means all of its ports."""
         wanted = host.lower()
         found = [each for each in hosts if wanted in (each, each.rpartition(":")[0])]
         if found:

@@ -142,7 +142,7 @@ class CapCheck:
     def _fullest(
         self, name: str, length_s: float, counted: list[int], cap_of: Callable[[int], int]
     ) -> CapProof:
-        """Look at the window that ends with each request whose job has a cap on it."""
+        """Count the window that ends with each request whose job has a cap on it."""
         most = allowed = broken = oldest = 0
         first_s = None
         for newest, each in enumerate(counted):

@@ -25,7 +25,7 @@ from geomi.url.parse import parse as parse_url
 
 @dataclass(frozen=True, slots=True)
 class HostProof:
-    """What the requests of one host show.
+    """The proof of one host's requests.
 
     Args:
         least_gap_s: the shortest rest, and `owed_s` what was owed there; None below two requests.

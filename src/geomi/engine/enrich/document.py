@@ -40,13 +40,13 @@ class MadeDocument:
 
 
 def version_of(rules: AnalysisRules) -> str:
-    """Return a short digest of all that decides what is made of the same page without a model."""
+    """Return a short digest of everything that decides about a page's analysis without a model."""
     told = (replace(rules, budget_usd=0.0), engines(), GEOMI_1.name, SIZES)
     return sha256_hex(repr(told))[:VERSION_CHARS]
 
 
 def analysis_json(analysis: Analysis, read: Mapping[str, object] | None = None) -> bytes:
-    """Write down what was understood of a page; a flag that nobody can tell is null.
+    """Write the analysis of a page as JSON; an unknown flag is null.
 
     Args:
         read: what is noted of the text that was read, where it is not kept.
@@ -90,9 +90,9 @@ class DocumentMaker:
         self.version = f"{own}.{sha256_hex(advisers)[:VERSION_CHARS]}" if advisers else own
 
     def covers(self, version: str) -> bool:
-        """Say whether a document of a version need not be made again.
+        """Return whether a document of a version is still valid.
 
-        What models had a say in is not undone by whoever asks none.
+        A process without models does not replace the work of models.
         """
         return version == self.version or version.startswith(f"{self.version}.")
 
@@ -101,7 +101,7 @@ class DocumentMaker:
         return document_id(self.rules.collection, self._hash(capture))
 
     def read(self, record: bytes, whole: bytes | None, *, now_s: float) -> ReadPage:
-        """Read a record and understand it.
+        """Read a record and analyse it.
 
         Args:
             whole: the record with all of its text; None where a preview is all that is left. How

@@ -56,7 +56,7 @@ class CaptureFollower:
         return done
 
     async def is_behind(self) -> bool:
-        """Say whether anything waits; nobody leads for nothing."""
+        """Return whether any capture waits; without one, no process leads."""
         after, _ = await self._world.store.pages.cursor(self._job, self._cursor)
         return bool(await self._world.store.pages.feed(self._job, after=after, limit=1))
 

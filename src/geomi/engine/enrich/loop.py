@@ -104,7 +104,7 @@ async def is_behind(world: World, search_index: SearchIndex) -> bool:
 async def enrich_continuously(
     world: World, search_index: SearchIndex, leave: asyncio.Event, *, only: str = ""
 ) -> None:
-    """Enrich whatever comes, until told to leave; texts that nobody could index go in time."""
+    """Enrich new pages until a signal ends it; also delete expired texts."""
     swept_s = world.clock.now_s()
     while not leave.is_set():
         if not await enrich_all(world, search_index, only=only, leave=leave):
@@ -117,7 +117,7 @@ async def enrich_continuously(
 async def enrich_again(
     world: World, search_index: SearchIndex, *, only: str = "", is_lost: bool = False
 ) -> None:
-    """Let everything be enriched once more, whatever is known of it.
+    """Enrich all pages once more.
 
     Args:
         is_lost: the index is gone, so that a preview is better than nothing; else jobs that keep
@@ -135,7 +135,7 @@ async def enrich_again(
 async def change_rules(
     world: World, changed: Callable[[CrawlConfig], CrawlConfig], *, only: str = ""
 ) -> None:
-    """Give jobs other rules for understanding their pages, which then are understood anew."""
+    """Change the analysis rules of jobs; their pages are then analysed again."""
     for job in await _wanted(world, only):
         await world.store.jobs.update(replace(job, config=changed(job.config)))
 
@@ -167,10 +167,10 @@ async def _wanted(world: World, only: str) -> list[CrawlJob]:
 
 
 class JobEnricher:
-    """What is done with the captures of one job.
+    """The enrichment of the captures of one job.
 
     Args:
-        is_last: nobody reads their whole texts after this.
+        is_last: nothing reads their whole texts after this.
     """
 
     def __init__(

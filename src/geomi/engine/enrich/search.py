@@ -64,7 +64,7 @@ async def search(
 
 
 def understands(embedder: Embedder, text: str) -> bool:
-    """Tell whether a text is in a language of an embedder.
+    """Return whether a text is in a language of an embedder.
 
     A few words rarely show their language, their letters do: a text in plain Latin letters is taken
     for the embedder's language if that is written in them, any other has to be recognised.

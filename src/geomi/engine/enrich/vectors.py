@@ -48,7 +48,7 @@ class JobEmbedder:
         self._way = way
 
     async def on(self, read: Sequence[ReadCapture]) -> None:
-        """Embed what is new in a batch; nobody needs its whole texts after that."""
+        """Embed the new chunks of a batch; its whole texts are not needed after that."""
         for capture, record in read:
             row = await self._world.store.documents.get(self._way.name(capture))
             if row is None or row.capture != capture.seq or row.state is not DocumentState.INDEXED:
@@ -77,7 +77,7 @@ async def embed_documents(
 
 
 def embedded_text(document: IndexDocument, chunk: Chunk) -> str:
-    """Return what a chunk's vector is made of."""
+    """Return the text that a chunk's vector is computed from."""
     above = " › ".join(filter(None, dict.fromkeys((document.title, *chunk.headings))))
     return replace_surrogates(f"{above}\n\n{chunk.text}".strip())
 

@@ -129,7 +129,7 @@ class RedirectFollower:
 
 
 def _out_of_reach(theirs: JobRobots) -> Outcome | None:
-    """Say why another host cannot be asked now: nobody gets to it, or it is not our turn."""
+    """Return why another host cannot be asked now: it is out of reach, or it is not our turn."""
     busy = Outcome.RATE_LIMITED
     return busy if theirs.copy.failure is busy else theirs.unreached
 

@@ -55,7 +55,7 @@ FindCopy = Callable[[RobotsKey], Awaitable[RobotsCopy | None]]
 
 @runtime_checkable
 class DetailedSink(Protocol):
-    """A sink that may want every match told (ROB-30); without one, nobody pays for it."""
+    """A sink that may want an event for every match (ROB-30); without one, matches cost nothing."""
 
     wants_details: bool
 
@@ -66,7 +66,7 @@ class JobRobots:
 
     Args:
         unreached: the failure that kept us from the host at all, if there was one.
-        on_judged: hears of every judgement, where somebody listens.
+        on_judged: is called for every judgement, if set.
     """
 
     copy: RobotsCopy
@@ -196,7 +196,7 @@ class RobotsKeeper:
             await self._world.store.robots.put(self._privacy.robots(copy))
 
     def _admit(self, copy: RobotsCopy) -> JobRobots:
-        """Keep a copy that is new to this worker, and say what of it is not obeyed."""
+        """Keep a copy that is new to this worker, and warn about parts that are not obeyed."""
         reading = self._keep(copy)
         limit_s = self._rules.max_crawl_delay_s
         if self._rules.respect_crawl_delay and (reading.crawl_delay_s or 0.0) > limit_s:  # C-05

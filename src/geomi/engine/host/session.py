@@ -103,7 +103,7 @@ class HostSession:
         self._spending.robots = (at_s, line)
 
     def spend(self) -> RequestTotals:
-        """Return what was asked since the last settlement, and start anew."""
+        """Return the requests since the last settlement, and start again at zero."""
         return self._spending.take()
 
     async def hold(self, work: Awaitable[T]) -> T:
@@ -268,7 +268,7 @@ class HostSession:
         return True
 
     async def _leave_word(self) -> None:
-        """Let the store know of a burst before it goes on.
+        """Write a burst to the store before it continues.
 
         A worker that dies pays nothing back: what its host rests then is read from its row, where
         the whole burst stands as a back-off until we give the host back.
@@ -318,7 +318,7 @@ class HostPace:
     """The politeness of one host under one lease.
 
     Args:
-        floor_s: the longest delay among the active jobs of the host, as far as it was heard.
+        floor_s: the longest known delay among the active jobs of the host.
     """
 
     def __init__(self, lease: Lease, config: CrawlConfig, rng: random.Random) -> None:
@@ -338,7 +338,7 @@ class HostPace:
 
     @property
     def owed_s(self) -> float:
-        """The least rest before the next request, jitter left out; a burst has to keep less."""
+        """The shortest rest before the next request, without jitter; a burst needs less."""
         owed = politeness.least_s if self._config.politeness.burst == 1 else politeness.firm_s
         return owed(self.state, self._config, **self._floors())
 
@@ -358,7 +358,7 @@ class HostPace:
         self._ready_s = max(self._ready_s, when_s)
 
     def account(self, fetched: Fetched, *, wall_s: float) -> None:
-        """Let the host rest after a request; one that never left us costs it nothing."""
+        """Let the host rest after a request; a request that was not sent needs no rest."""
         after = politeness.after(
             self.state,
             outcome=respond(fetched),
@@ -464,13 +464,13 @@ class RequestCounter:
         self._bytes += spent.bytes
 
     def take(self) -> RequestTotals:
-        """Return what was counted, and start anew."""
+        """Return the counts, and start again at zero."""
         spent = RequestTotals(self._requests, self._bytes, self.take_rows())
         self._requests = self._bytes = 0
         return spent
 
     def take_rows(self) -> tuple[SentRequest, ...]:
-        """Return the rows alone, and start anew."""
+        """Return the rows alone, and start again without any."""
         rows = tuple(self._asked)
         self._asked.clear()
         return rows

@@ -29,7 +29,7 @@ async def records(world: World, job: str) -> AsyncIterator[bytes]:
 
 @dataclass(frozen=True, slots=True)
 class ArchivedPage:
-    """A page as it lies in the archive.
+    """A page in the archive.
 
     Args:
         response: head and body as the server sent them; empty where a job has none of its own.

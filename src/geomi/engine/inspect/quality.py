@@ -93,7 +93,7 @@ def _by_strategy(rows: Iterable[OutcomeCount]) -> Mapping[str, int]:
 
 
 def _remarks(site: SiteReport, selector: str) -> Iterator[str]:
-    """Say what looks wrong, and what can be done about it."""
+    """Return what looks wrong, and what a person can do about it."""
     pages, matched = site.pages, site.strategies.get(SELECTOR, 0)
     if site.empty >= TELLING_PAGES and site.empty > MANY_EMPTY * (pages + site.empty):
         yield f"{site.empty} pages have no text; scripts may write their text"

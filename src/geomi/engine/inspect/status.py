@@ -45,7 +45,7 @@ class Status:
     """One job at one moment.
 
     Args:
-        next_in_s: seconds until the next URL may be asked for; None when none waits.
+        next_in_s: seconds until the next URL may be requested; None if none waits.
         hosts: URLs of each host by state, the busiest host first.
         exclusions: how often each rule kept a link out, with some examples.
         is_whole: whether outcomes, hosts and problems are told.
@@ -82,7 +82,7 @@ class _Tally:
 
 
 async def status(world: World, job: CrawlJob) -> Status:
-    """Look at a job without changing it."""
+    """Report on a job without changing it."""
     now_s = world.clock.now_s()
     outlook = await world.store.census.outlook(job.id, now_s=now_s)
     tally = _Tally()
@@ -128,7 +128,7 @@ async def seed_leading_out(world: World, job: CrawlJob) -> str:
 
 @dataclass(frozen=True, slots=True)
 class DuePages:
-    """What of a crawl is due.
+    """The pages of a crawl that are due.
 
     Args:
         pages: how many are due now.

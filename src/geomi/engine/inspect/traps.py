@@ -78,7 +78,7 @@ async def decide(world: World, host: str, pattern: str, review: Review, note: st
 
 
 async def was_asked(world: World, rule: SiteRule) -> bool:
-    """Tell whether the log knows the host of a decision, on any port."""
+    """Return whether the log has the host of a decision, on any port."""
     return any(split_authority(host)[0] == rule.host for host in await world.store.requests.hosts())
 
 

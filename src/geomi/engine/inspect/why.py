@@ -118,7 +118,7 @@ async def _rules(
     mention: LinkingPage | None,
     rules: JobRules,
 ) -> list[Step]:
-    """Judge a URL anew: the site, the job's rules, its pattern, what was refused, robots.txt."""
+    """Judge a URL again: the site, the job's rules, its pattern, blocked URLs, robots.txt."""
     depth = entry.depth if entry else mention.depth if mention else 0
     is_seed = entry.source is Source.SEED if entry else url.href in job.seeds
     steps = [
@@ -200,7 +200,7 @@ def _frontier(
 
 
 def _waiting(entry: UrlEntry) -> str:
-    """Say what a URL waits for: its first turn, or another try."""
+    """Explain what a URL waits for: its first turn, or another try."""
     if not entry.attempts:
         return "; its turn has not come yet"
     status = f" (HTTP {entry.status})" if entry.status else ""
@@ -228,7 +228,7 @@ def _visit(entry: UrlEntry) -> Step:
 async def _pattern(
     world: World, job: CrawlJob, url: Url, entry: UrlEntry | None, rules: JobRules
 ) -> Verdict | None:
-    """Say what the URLs of the same pattern have brought, and whether it may go on."""
+    """Explain what the URLs of the same pattern have brought, and whether it is a trap."""
     pattern = entry.pattern if entry else rules.identity.pattern(url)
     if not pattern:
         return None
@@ -267,7 +267,7 @@ async def _robots(world: World, job: CrawlJob, url: Url) -> Verdict | None:
 
 
 async def _indexed(world: World, job: CrawlJob, url_hash: bytes) -> Verdict | None:
-    """Say whether a page can be found, and why not; None where nobody has looked at it yet."""
+    """Explain whether search can find a page, and why not; None if it is not enriched yet."""
     row = await world.store.documents.get(document_id(job.config.analysis.collection, url_hash))
     if row is None:
         return None

@@ -50,7 +50,7 @@ TaskHandler = Callable[[SeedContext, HeldTask], Awaitable[TaskResult]]
 async def work_on_queues(
     seeding: SeedContext, *, leaving: asyncio.Event, is_done_when_empty: bool
 ) -> None:
-    """Work on the queues of a dataset until somebody leaves.
+    """Work on the queues of a dataset until `leaving` is set.
 
     Args:
         is_done_when_empty: end, too, when nothing waits and nobody works on anything.
@@ -99,7 +99,7 @@ async def consume_both(
 
 
 class _Both:
-    """What the two consumers have to know of each other."""
+    """The state that the two consumers share."""
 
     def __init__(self, seeding: SeedContext, *, is_done_when_empty: bool) -> None:
         self._seeding = seeding
@@ -113,11 +113,11 @@ class _Both:
             consumer.nudge()
 
     async def is_served(self) -> bool:
-        """Whether somebody may send raw files at any time."""
+        """Whether raw files may arrive at any time."""
         return not self._is_done_when_empty
 
     async def has_files(self) -> bool:
-        """Whether raw files wait, or are in somebody's hand: they bring domains."""
+        """Whether raw files wait or are being processed: they bring domains."""
         return not await self._is_empty(self._seeding.config.seeds.seed_queue)
 
     async def is_over(self) -> bool:
@@ -144,10 +144,10 @@ async def _never() -> bool:
 
 @dataclass(frozen=True, slots=True)
 class QueueSettings:
-    """What is told apart between queues.
+    """The settings that differ between the two queues.
 
     Args:
-        slots: tasks in hand at once.
+        slots: tasks borrowed at once.
         batch_wait_s: how long an idle consumer waits for so many to come together.
         more_may_come: whether a batch may still grow; else it is not waited for.
     """
@@ -191,7 +191,7 @@ class QueueConsumer:
         self._changed.set()
 
     async def run(self, leaving: asyncio.Event) -> None:
-        """Work until somebody leaves, or nothing is left to do."""
+        """Work until `leaving` is set, or nothing is left to do."""
         try:
             async with asyncio.TaskGroup() as group:
                 watching = group.create_task(self._watch(leaving), name="leaving")
@@ -275,7 +275,7 @@ class QueueConsumer:
         await wait_for_event(self._changed, wait_s)
 
     async def _say_farewell(self) -> None:
-        """Let what is in hand end; give back what takes too long."""
+        """Let borrowed tasks end; give back those that take too long."""
         if self._busy:
             await asyncio.wait(self._busy, timeout=FAREWELL_S)
         for task in self._busy:
@@ -298,7 +298,7 @@ class QueueConsumer:
             raise
 
     async def _look_again(self, loan: Loan) -> None:
-        """Have somebody look at a task once more that we may have written to when it was not ours.
+        """Have a task checked once more if we may have written to it without its loan.
 
         A process can be stopped between the moment it asks and the moment it writes, for as long as
         anybody likes; no file can be told whose writes it shall refuse. A look costs nothing where

@@ -37,12 +37,12 @@ class DatasetProgress:
 
     @property
     def dead_letters(self) -> int:
-        """Messages that nobody tries any more."""
+        """Messages that failed for good."""
         return self.seed_queue.dead + self.domain_queue.dead
 
     @property
     def waiting(self) -> int:
-        """Messages that are not done: those that wait, and those that somebody works on."""
+        """Messages that are not done: waiting ones, and borrowed ones."""
         return sum(one.waiting + one.lent for one in (self.seed_queue, self.domain_queue))
 
 

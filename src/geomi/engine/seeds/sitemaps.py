@@ -83,7 +83,7 @@ class _List:
 
 @dataclass(slots=True)
 class _Tally:
-    """What lists tell together: their pages, and the newest change among these."""
+    """The sums over lists: their pages, and the newest change among these."""
 
     urls: int = 0
     newest_s: float = 0.0
@@ -210,7 +210,7 @@ class HostSitemaps:
         return self._as_list(url, answer, body)
 
     def _refusal(self, url: Url, reached: ReachedHost) -> str:
-        """Say why a list is not asked for: somebody blocked its host, or robots.txt forbids it."""
+        """Return why a list is not requested: a blocked host, or robots.txt."""
         blocked = self._walk.rules.host_verdict(url)
         if not blocked.admitted:
             return f"{blocked.rule}: {blocked.detail}"

@@ -45,7 +45,7 @@ class Forecast:
 
 
 def forecast(found: Survey, config: CrawlConfig) -> Forecast:
-    """Say what a crawl of what was found would take."""
+    """Forecast a crawl of the found URLs."""
     allowed = found.allowed
     limit = config.limits.max_pages or len(allowed)
     pages = min(len(allowed), limit)

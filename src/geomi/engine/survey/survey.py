@@ -49,7 +49,7 @@ class ListedUrl:
 
 @dataclass(frozen=True, slots=True)
 class ListRead:
-    """A sitemap or a listing that was asked for; one that is not there is no problem of ours."""
+    """A sitemap or a listing that was requested; a missing one is not an error."""
 
     url: str
     urls: int
@@ -69,7 +69,7 @@ class SampledPage:
 
 @dataclass(frozen=True, slots=True)
 class HostTerms:
-    """How gently a host has to be asked."""
+    """The required politeness of a host."""
 
     host: str
     delay_s: float
@@ -78,7 +78,7 @@ class HostTerms:
 
 @dataclass(slots=True)
 class Survey:
-    """What was found; filled while it goes on."""
+    """The results of a survey; filled while it runs."""
 
     listed: dict[bytes, ListedUrl] = field(default_factory=dict)
     excluded: dict[str, tuple[int, tuple[str, ...]]] = field(default_factory=dict)
@@ -106,7 +106,7 @@ class Survey:
 async def survey(
     world: World, seeds: Sequence[Url], rules: JobRules, *, samples: int = 0
 ) -> Survey:
-    """Look at the sites of some seeds; fetch up to `samples` of the pages found on each."""
+    """Survey the sites of some seeds; fetch up to `samples` of the pages found on each."""
     found, gate = Survey(), LinkGate(rules)
     requests = Requests(rules.config, [seed.href for seed in seeds], version=world.version)
     for host, of_host in groupby(sorted(seeds, key=_authority), key=_authority):
@@ -120,7 +120,7 @@ def _authority(url: Url) -> str:
 
 
 class _Surveyor:
-    """Looks at one host, with its lease in hand."""
+    """Surveys one host under its lease."""
 
     def __init__(self, world: World, gate: LinkGate, requests: Requests, found: Survey) -> None:
         self._world = world
@@ -192,7 +192,7 @@ class _Surveyor:
         return reader.found(fetched, self._gate, wall_s=self._world.clock.wall_s())
 
     async def _read_seed(self, seed: Url, session: HostSession, robots: JobRobots) -> None:
-        """Take the links of a start page; it stands for itself in the list."""
+        """Take the links of a start page; the page itself is in the list."""
         answer = self._rules.seed(seed)
         if isinstance(answer, Verdict):
             self._take(FoundLinks(excluded=(Exclusion(answer.rule, seed.href, answer.detail),)))

@@ -128,7 +128,7 @@ class JobPool:
             raise StoreFull("no space is left on this disk", hint="free some space and start again")
 
     async def _waiting(self) -> list[tuple[str, str]]:
-        """Name whose jobs may be taken up now, the one that was served longest ago first."""
+        """Return the jobs that may be served now, the least recently served first."""
         now_s = self._world.clock.now_s()
         active = await self._world.store.roster.active(limit=MOST_JOBS)
         for gone in self._served_s.keys() - {name for _, name in active}:
@@ -143,7 +143,7 @@ class JobPool:
         return sorted(found, key=lambda one: self._served_s.get(one[1], 0.0))
 
     async def _is_all_done(self) -> bool:
-        """Whether every job is over, not ours to serve, or answered for by somebody who lives."""
+        """Whether every job is over, not for this worker, or led by a live process."""
         names = {name for _, name in await self._world.store.roster.active(limit=MOST_JOBS)}
         left = names & {self._only} if self._only else names
         return left <= self._refused | self._left_to_others
@@ -181,13 +181,13 @@ class JobPool:
         self._again_s[job] = self._world.clock.now_s() + REFUSED_S
 
     def _make_room(self) -> None:
-        """Let the job go that was served longest, if it had its time; it comes back in its turn."""
+        """Stop serving the job that was served longest, if it had its time; it comes back later."""
         longest = min(self._serving.values(), key=lambda service: service.since_s)
         if self._world.clock.now_s() - longest.since_s > SLICE_S:
             longest.worker.drain()
 
     async def _answer(self) -> None:
-        """Answer for the jobs that nobody else answers for: note the seconds worked."""
+        """Lead the jobs without a leader: add up the seconds worked."""
         for service in tuple(self._serving.values()):
             now_s = self._world.clock.now_s()
             if not service.leadership.is_ours and now_s - service.asked_s < self._heartbeat.every_s:
@@ -206,7 +206,7 @@ class JobPool:
             return  # it was deleted; its worker finds out by itself
 
     def _share(self) -> None:
-        """Give each job its places; one that is idle keeps one, to begin with."""
+        """Give each job its slots; an idle job keeps one to begin with."""
         busy = [one for one in self._serving.values() if one.worker.is_busy]
         idle = len(self._serving) - len(busy)
         for service in self._serving.values():
@@ -238,7 +238,7 @@ class JobPool:
         await service.leadership.drop()
 
     async def _conclude(self, service: _Service, stop: StopReason) -> None:
-        """End a job that has nothing left, unless somebody else answers for it."""
+        """End a job that has nothing left, unless another process leads it."""
         job, world = service.job, service.world
         while not self._is_draining:
             if not await service.leadership.take():
@@ -268,7 +268,7 @@ class JobPool:
             return UploadState.NOT_YET
 
     async def _leave_to(self, holder: str, job: CrawlJob) -> None:
-        """Look at a job again later; its holder ends it, if it lives."""
+        """Check a job again later; its leader ends it, if it lives."""
         now_s = self._world.clock.now_s()
         self._again_s[job.id] = now_s + AGAIN_S
         cards = await self._world.store.workers.list()

@@ -67,7 +67,7 @@ class Worker:
         return bool(self._hosts)
 
     def resize(self, concurrency: int) -> None:
-        """Have so many requests in flight from now on; those that are go on."""
+        """Change the number of requests in flight; present ones continue."""
         if concurrency != self._concurrency:
             self._concurrency = concurrency
             self._slots.resize(concurrency)
@@ -182,7 +182,7 @@ class Worker:
         return visit is not None
 
     async def _look(self) -> None:
-        """Read the job's row now and then: somebody may have paused it, or a limit is reached."""
+        """Read the job's row now and then: it may be paused, or a limit may be reached."""
         now_s = self._world.clock.now_s()
         if self._stop is not None or now_s - self._looked_s < CONTROL_S:
             return
@@ -215,7 +215,7 @@ class Worker:
         return not outlook.pending
 
     async def _wait(self, *, came: bool) -> None:
-        """Wait for a change of our own, or a while for one of somebody else's."""
+        """Wait for a change in this worker, or a while for a change elsewhere."""
         self._poll_s = SHORTEST_POLL_S if came else min(self._poll_s * 2, self.longest_poll_s)
         try:
             async with asyncio.timeout(self._poll_s):
@@ -260,7 +260,7 @@ class RequestSlots:
         self._waiting: deque[asyncio.Future[None]] = deque()
 
     def resize(self, many: int) -> None:
-        """Have so many places from now on; whoever has one keeps it."""
+        """Change the number of slots; a held slot stays held."""
         self._many = many
         self._let_in()
 

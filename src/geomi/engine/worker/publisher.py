@@ -26,7 +26,7 @@ class Outlet(Protocol):
     name: str
 
     def open(self, committed: int) -> bool:
-        """Make ready to go on after `committed`; False when that is lost: all is written anew."""
+        """Prepare to continue after `committed`; False if that is lost."""
         ...
 
     def write(self, records: Sequence[bytes]) -> int:
@@ -68,7 +68,7 @@ class Publisher:
     def end(self, *, is_whole: bool = True) -> None:
         """Let `run` write the rest and return; what is not there may be missing unless `is_whole`.
 
-        Whatever is left out is written by whoever publishes the job next.
+        The next publisher of the job writes the rest.
         """
         self._is_strict = is_whole
         self._ending.set()

@@ -179,7 +179,7 @@ class Supervisor:
             living.cancel()
 
     async def _is_over(self) -> bool:
-        """Wait until all that was collected can be read; False where some of it has to be again."""
+        """Wait until every page can be read; False if some must be fetched again."""
         while self._ends() and (sent := await self._sent()) is not UploadState.ALL:
             if self._is_draining:
                 self._stops = [StopReason.INTERRUPTED]
@@ -191,7 +191,7 @@ class Supervisor:
         return True
 
     def _ends(self) -> bool:
-        """Whether the job is to be ended, and not left to go on with."""
+        """Whether the job must end now, and not stay for a resume."""
         return self._main_stop() not in jobs.RESUMABLE | {StopReason.CANCELLED}
 
     async def _keep_running(self) -> None:
@@ -264,7 +264,7 @@ class Supervisor:
         return CrawlReport(job, stop, seconds, await self._nothing_reached(job), strategies)
 
     async def _nothing_reached(self, job: CrawlJob) -> str:
-        """Say what kept every start URL from us, where not one host answered at all."""
+        """Return why no start URL was reached, if no host answered at all."""
         if job.stats.collected or job.stats.discovered > len(job.seeds) + MOST_LISTS:
             return ""
         entries = await self._world.store.census.entries(
@@ -276,12 +276,12 @@ class Supervisor:
         return f"{first.url}: {first.outcome}: {first.detail}"
 
     def _main_stop(self) -> StopReason:
-        """Of several workers' reasons, the one that says most: anything but "nothing left"."""
+        """Return the most specific reason of several workers: any but "nothing left"."""
         return next((stop for stop in self._stops if stop is not StopReason.DONE), StopReason.DONE)
 
 
 def job_ended_event(job: CrawlJob, stop: StopReason, seconds: float) -> JobEnded:
-    """Tell of a job as it stands when it takes no more pages."""
+    """Return the event of a job that takes no more pages."""
     return JobEnded(
         job=job.id,
         state=job.state,

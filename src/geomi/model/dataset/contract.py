@@ -107,7 +107,7 @@ class Contract:
 
 @dataclass(frozen=True, slots=True)
 class HostRobots:
-    """What a host has answered when its robots.txt was asked for.
+    """The answer of a host to the request for its robots.txt.
 
     Args:
         host: name:port, as it was asked.

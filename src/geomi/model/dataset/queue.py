@@ -32,7 +32,7 @@ COUNTED = (TaskState.PENDING, TaskState.PROCESSED, TaskState.FAILED)
 
 @dataclass(frozen=True, slots=True)
 class Message:
-    """Something that is to be done.
+    """A piece of work that waits in a queue.
 
     Args:
         name: names it in its queue: what is sent twice is there once.
@@ -100,7 +100,7 @@ class ErrorContext:
 
 @dataclass(frozen=True, slots=True)
 class DeadLetter:
-    """A message that nobody tries any more.
+    """A message that failed for good.
 
     Args:
         id: names it among the dead letters of a dataset.
@@ -114,7 +114,7 @@ class DeadLetter:
 
 @dataclass(frozen=True, slots=True)
 class LoanSettlement:
-    """What became of messages of a loan; those that are not named stay lent.
+    """The results of a loan's messages; messages that are not named stay lent.
 
     Args:
         done: names of messages that are finished.
@@ -135,9 +135,9 @@ class QueueDepth:
     """How full a queue is.
 
     Args:
-        waiting: messages of tasks that nobody works on, due or not.
-        lent: messages of tasks that somebody works on.
-        dead: messages that nobody tries any more.
+        waiting: messages of tasks that no worker has borrowed, due or not.
+        lent: messages of tasks that a worker has borrowed.
+        dead: messages that failed for good.
         next_s: when the first task can be lent, also one that somebody works on and does not renew;
             None where nothing is left to do.
     """
@@ -150,7 +150,7 @@ class QueueDepth:
 
 @dataclass(frozen=True, slots=True)
 class TaskTally:
-    """Tasks of one queue by state, and what they have come to.
+    """Tasks of one queue by state, and sums of their results.
 
     Args:
         robots, sitemaps: tasks for which one was found.

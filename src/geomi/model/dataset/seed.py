@@ -64,7 +64,7 @@ class Partition:
 
 @dataclass(frozen=True, slots=True)
 class PartitionFilter:
-    """Which partitions are meant; what is None is not asked for (SED-17, C-51)."""
+    """A filter of partitions; None matches all (SED-17, C-51)."""
 
     country: str | None = None
     category: str | None = None
@@ -114,7 +114,7 @@ class Reject:
 
 @dataclass(frozen=True, slots=True)
 class Checksum:
-    """What a file has to be, for a manifest that answers for it to hold."""
+    """The size and digest that a file must have for its manifest to hold."""
 
     sha256: str
     size: int
@@ -122,7 +122,7 @@ class Checksum:
 
 @dataclass(frozen=True, slots=True)
 class Manifest:
-    """What a checkpoint (`.success`) says: which inputs are done, and what came of them (C-92).
+    """The content of a checkpoint (`.success`): the inputs that are done, and their outputs (C-92).
 
     The same form for a raw file and for a contract. It is written last, so that whatever it answers
     for is there; where a file does not match, nothing counts as done.

@@ -131,7 +131,7 @@ class IndexReason(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Engine:
-    """Who produced a value: rules of ours, a trained model, or a provider's model."""
+    """The producer of a value: rules of geomi, a trained model, or a provider's model."""
 
     name: str
     version: str
@@ -139,7 +139,7 @@ class Engine:
 
 @dataclass(frozen=True, slots=True)
 class AnalysisInput:
-    """A page to be understood, and what is known of it from elsewhere.
+    """A page to analyse, and facts about it from elsewhere.
 
     Args:
         asks_not_to_be_indexed: by its response (`X-Robots-Tag`); its meta tags are in the article.
@@ -171,7 +171,7 @@ class Classification:
 
 @dataclass(frozen=True, slots=True)
 class PageQuality:
-    """How good a page is, from 0 to 10 (ANA-08); a flag is None where nobody can tell."""
+    """The quality of a page, from 0 to 10 (ANA-08); a flag is None if it is unknown."""
 
     overall: float
     depth: float
@@ -268,7 +268,7 @@ class ExtractedFields:
 
 @dataclass(frozen=True, slots=True)
 class CustomFields:
-    """The fields of a job's own schema (FUT-14); what nobody knows is None.
+    """The fields of a job's own schema (FUT-14); an unknown value is None.
 
     Args:
         data: by the schema's properties, as JSON.

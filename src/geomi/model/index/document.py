@@ -24,7 +24,7 @@ def document_id(collection: str, url_hash: bytes) -> str:
 
 @dataclass(frozen=True, slots=True)
 class DocumentRow:
-    """One page of one collection, replaced whenever it is understood anew.
+    """One page of one collection, replaced at each new analysis.
 
     Args:
         id: names it within its tenant, and in the index.
