@@ -151,7 +151,7 @@ def test_a_server_without_a_file_decides_too(status: int, decision: str, reason:
         (("a.test", "--file", "no-such-file"), 2, "cannot read `no-such-file`", "`-` for stdin"),
         (("a.test", "--file", "."), 2, "cannot read `.`", "`-` for stdin"),
         (("a.test", "--file", "no-such-file", "--profile", "x"), 2, "no profile `x`", "profiles:"),
-        (("http://127.0.0.1:32001/",), 5, "use --allow-private if it is yours", "--file PATH"),
+        (("http://127.0.0.1:32001/",), 5, "use --allow-private if it is your own", "--file PATH"),
     ],
 )
 def test_errors_are_one_line_with_a_hint(

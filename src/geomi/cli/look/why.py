@@ -39,7 +39,7 @@ async def _explain(home: DataDirectory, job: str, url: Url) -> Explanation:
     found = await find(world, job)
     same_archive(found, home.settings)
     if found.channel is Channel.CONTEXT7:
-        note(f"this job asked Context7 for {found.library}, and no site for its pages")
+        note(f"this job asked Context7 for {found.library}; it sent no request to a site")
     return await explain(world, found, url, await providers.read_site_decisions(world.store))
 
 
