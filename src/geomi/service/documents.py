@@ -77,7 +77,7 @@ async def page(
 
 
 async def delete(desk: TenantService, name: str) -> None:
-    """Take a document out of its collection; a later crawl of its page may bring it back."""
+    """Delete a document; a later crawl of its page may bring it back."""
     row = await find(desk, name)
     index = (await desk.shelf()).index
     await index.delete(IndexScope.DOCUMENT, row.id)

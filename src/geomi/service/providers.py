@@ -144,7 +144,7 @@ async def schedule(desk: TenantService, name: str, collection: str, cron: str) -
 
 
 async def erase(desk: TenantService, name: str, reason: str) -> ErasedProvider:
-    """Erase whatever any tenant has collected of a provider, and let nobody crawl it again."""
+    """Erase everything that any tenant has collected of a provider, and forbid further crawls."""
     provider = await find(desk, name)
     jobs = pages = 0
     others: list[str] = []

@@ -264,7 +264,7 @@ class ValueNamespace(Generic[T]):
     async def change(
         self, kept: StoredValue[T], value: T, *, due_at_s: float | None = None
     ) -> bool:
-        """Write another value in its place; False where somebody else was faster."""
+        """Replace the value; False if another change was faster."""
         return await self._named_values.change(
             replace(kept.named, body=self.body(value), due_at_s=due_at_s)
         )
@@ -276,7 +276,7 @@ class ValueNamespace(Generic[T]):
         *,
         due: Callable[[T], float | None] = lambda _: None,
     ) -> T | None:
-        """Change what is there, whoever else does; None where there is nothing."""
+        """Change the present value, with retries against other changes; None if there is none."""
         for _ in range(TRIES):
             kept = await self.get(name)
             if kept is None:

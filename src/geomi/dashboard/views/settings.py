@@ -51,7 +51,7 @@ async def create_key(visit: DashboardRequestDep) -> Response:
 
 @router.post("/settings/keys/{key_id}/revoke", openapi_extra=OWN, operation_id="revokeKey")
 async def revoke_key(key_id: str, visit: DashboardRequestDep) -> Response:
-    """Let a key open nothing from now on."""
+    """Revoke a key; the service refuses it from now on."""
     await keys.revoke(visit.service, None if visit.is_admin else visit.who.tenant, key_id)
     return visit.go("/settings")
 

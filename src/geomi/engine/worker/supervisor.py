@@ -212,7 +212,7 @@ class Supervisor:
                 return
 
     async def _release_dead(self, worker: WorkerHandle) -> None:
-        """End a dead worker's leases; its hosts rest one delay and then go on."""
+        """End a dead worker's leases; its hosts rest one delay and are free again."""
         self._restarts += 1
         await self._world.store.census.release_dead([worker.owner], now_s=self._world.clock.now_s())
         self._world.sink.emit(

@@ -186,7 +186,7 @@ class DomainMessage:
 
 @dataclass(frozen=True, slots=True)
 class OrchestrationReport:
-    """What an orchestration found (SED-18)."""
+    """The result of an orchestration (SED-18)."""
 
     files_found: int = 0
     sent: int = 0

@@ -134,7 +134,7 @@ async def change(
 
 
 async def delete(desk: TenantService, name: str) -> None:
-    """Forget a schedule; the crawls that it has started stay."""
+    """Delete a schedule; its crawls stay."""
     if not crawls.JOB_ID.fullmatch(name) or await _values(desk).remove(name) is None:
         raise _unknown(name)
 
