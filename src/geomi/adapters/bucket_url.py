@@ -36,7 +36,7 @@ class BucketUrl:
 
 
 def names_bucket(text: str) -> bool:
-    """Tell whether a place that somebody names is meant to be in a bucket."""
+    """Return whether a place is the URL of a bucket."""
     return text.startswith(SCHEME)
 
 

@@ -20,7 +20,7 @@ CONNECT_S = 10.0
 
 
 def read_endpoint(text: str, what: str, *, hint: str) -> str:
-    """Return a server's address without the slash at its end; refuse one that holds a key.
+    """Return a server's address without the slash at its end; refuse one with credentials.
 
     Args:
         what: names the setting in a refusal, as `the endpoint of a model`.
@@ -32,7 +32,7 @@ def read_endpoint(text: str, what: str, *, hint: str) -> str:
 
 
 def json_headers(key: str) -> Headers:
-    """Return what a request for JSON carries: who asks, and the key; refuse one that no header can.
+    """Return the headers of a request for JSON: user agent and key; refuse an invalid key.
 
     One that was read from a file often has the end of a line at its own.
     """

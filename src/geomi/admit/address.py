@@ -32,7 +32,7 @@ def judge_address(ip: str) -> Verdict:
 
 
 def is_public(ip: str) -> bool:
-    """Tell whether an address is one of the public internet."""
+    """Return whether an address is one of the public internet."""
     return judge_address(ip).admitted
 
 

@@ -68,7 +68,7 @@ class UrlPattern:
     test: Callable[[str], bool]
 
     def matches(self, url: Url) -> bool:
-        """Tell whether this pattern means the URL."""
+        """Return whether this pattern means the URL."""
         place = canonical(url.path if self.on_path else url.href.partition("?")[0])
         if self.test(place):
             return True
@@ -250,7 +250,7 @@ def literal_start(row: Row) -> str:
 
 
 def fits(pieces: Segment, name: str) -> bool:
-    """Tell whether a name fits a segment."""
+    """Return whether a name fits a segment."""
     first, last = pieces[0], pieces[-1]
     end = len(name) - len(last)
     if len(pieces) == 1:

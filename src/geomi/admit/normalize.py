@@ -113,14 +113,14 @@ def _names_visitor(parameter: str) -> bool:
 
 
 def is_session(name: str, value: str) -> bool:
-    """Tell whether a parameter names a visitor; `name` is in lower case."""
+    """Return whether a parameter names a visitor; `name` is in lower case."""
     if name in DOUBTFUL_NAMES:
         return _is_random(value)
     return value != "" and (name in SURE_NAMES or name.startswith(SURE_START))
 
 
 def is_doubtful(name: str) -> bool:
-    """Tell whether a parameter may name a visitor, so that only its pages can tell."""
+    """Return whether a parameter may name a visitor, so that only its pages can tell."""
     return name in DOUBTFUL_NAMES
 
 

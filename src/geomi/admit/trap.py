@@ -117,7 +117,7 @@ def judge_tally(
 
 
 def heeds_text(pattern: str, tally: Tally) -> bool:
-    """Say whether it matters yet what a page of a pattern tells.
+    """Return whether it matters yet what a page of a pattern tells.
 
     Only the last visits of a budget do, and to compare a long text takes 0.16 ms; twice as many as
     are asked for, because a tally is as old as its claim.

@@ -155,7 +155,7 @@ def find_claim(article: Article, reading: PageText) -> RuleFinding | None:
 
 
 def is_front_page(url: str) -> bool:
-    """Say whether a URL is the front door of a host, in whatever language."""
+    """Return whether a URL is the front door of a host, in whatever language."""
     place = parse(url)
     return place is not None and not place.query and _FRONT.fullmatch(place.path) is not None
 
@@ -274,7 +274,7 @@ def judge(
 
 
 def _is_clear(kinds: Mapping[str, float]) -> bool:
-    """Say whether a page is clearly one that leads elsewhere, sells one thing or explains."""
+    """Return whether a page is clearly one that leads elsewhere, sells one thing or explains."""
     leads = kinds["listing"] + kinds["collection"]
     return max(leads, kinds["product"], kinds["documentation"], kinds["forum"]) >= MIN_FRONT
 

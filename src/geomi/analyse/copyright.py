@@ -57,7 +57,7 @@ def _license(article: Article) -> str | None:
 
 
 def _is_open(said: str) -> bool:
-    """Say whether a licence lets anyone use a page, under whatever conditions."""
+    """Return whether a licence lets anyone use a page, under whatever conditions."""
     address = said.lower()
     return any(name in address for name in _OPEN) or _OPEN_WORDS.search(said) is not None
 

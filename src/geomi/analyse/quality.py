@@ -189,7 +189,7 @@ def _is_boilerplate(subject: AnalysisInput, passages: Passages) -> bool:
 
 
 def _is_outdated(subject: AnalysisInput, text: str) -> bool | None:
-    """Say whether a page speaks of the past: by its dates, its title, the years it speaks of."""
+    """Return whether a page speaks of the past: by its dates, its title, the years it speaks of."""
     year = datetime.fromtimestamp(max(subject.now_s, 0.0), UTC).year
     article = subject.article
     dates = (article.published_at[:4], article.modified_at[:4], *_YEAR.findall(article.title))

@@ -110,7 +110,7 @@ async def requeue_lost(place: RecoverableDirectory, lost: Sequence[str]) -> None
 
 
 async def check_sent(place: RecoverableDirectory, job: str) -> UploadState:
-    """Say whether everybody can read what a job has collected; what is lost waits again."""
+    """Return whether everybody can read what a job has collected; what is lost waits again."""
     missing = await place.archive.check(await place.store.segments.job_ends(job))
     if not missing:
         return UploadState.ALL

@@ -60,7 +60,7 @@ class Fence:
     info: str
 
     def is_closed_by(self, line: str) -> bool:
-        """Tell whether a line ends it."""
+        """Return whether a line ends it."""
         rest = line.lstrip(" \t>").rstrip()
         return len(rest) >= len(self.marks) and rest == self.marks[0] * len(rest)
 

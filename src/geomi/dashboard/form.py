@@ -31,7 +31,7 @@ class SubmittedForm:
         return told[0].strip().replace("\r\n", "\n") if told else otherwise
 
     def is_set(self, name: str) -> bool:
-        """Say whether a box was ticked."""
+        """Return whether a box was ticked."""
         return name in self.fields
 
     def every(self, name: str) -> tuple[str, ...]:

@@ -66,7 +66,7 @@ class DashboardRequest:
         return self.may(KeyScope.ADMIN) and self.who.key.role is KeyRole.ADMIN
 
     def may(self, scope: KeyScope) -> bool:
-        """Say whether the key behind the session has a scope."""
+        """Return whether the key behind the session has a scope."""
         return self.caller is not None and self.caller.may(scope)
 
     def asked(self, name: str) -> str:

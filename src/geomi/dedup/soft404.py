@@ -111,7 +111,7 @@ def judge(page: Soft404Candidate, templates: Sequence[bytes]) -> Soft404Sign | N
 
 
 def says_missing(title: str) -> bool:
-    """Say whether a title or heading means that a page was not found, and nothing else."""
+    """Return whether a title or heading means that a page was not found, and nothing else."""
     lower = title[:MAX_TITLE_CHARS].lower()
     if not any(hint in lower for hint in _HINTS):
         return False

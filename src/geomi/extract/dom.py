@@ -155,7 +155,7 @@ def select(node: Document | Element, selector: str) -> list[Element]:
 
 
 def is_selector(text: str) -> bool:
-    """Say whether a configured selector can be read."""
+    """Return whether a configured selector can be read."""
     try:
         _NOTHING.select(text)
     except SelectorSyntaxError:
@@ -217,14 +217,14 @@ def header_charset(body: bytes, content_type: str) -> str:
 
 
 def is_broken(text: str, share: float = BROKEN_SHARE) -> bool:
-    """Say whether a body that reads like this is in another charset."""
+    """Return whether a body that reads like this is in another charset."""
     broken = text.count("\ufffd")
     foreign = len(text) - len(text.encode("ascii", "ignore")) if broken else 0
     return broken > foreign * share
 
 
 def is_doubtful(body: bytes, charset: str) -> bool:
-    """Say whether a body that is called Western looks like anything but that."""
+    """Return whether a body that is called Western looks like anything but that."""
     if charset.lower() != WESTERN:
         return False
     runs = _HIGH_RUN.findall(body[:WESTERN_SAMPLE_BYTES])

@@ -55,7 +55,7 @@ def body_format(content_type: str, url: str) -> BodyFormat:
 
 
 def is_readable(content_type: str) -> bool:
-    """Say whether a body of this type can be read at all; a missing type is given a chance."""
+    """Return whether a body of this type can be read at all; a missing type is given a chance."""
     media = _media(content_type)
     return not media or media.startswith("text/") or media in _BY_TYPE or media == XHTML
 
@@ -65,7 +65,7 @@ _RISKY = frozenset((BodyFormat.PDF, BodyFormat.YAML, BodyFormat.JSON))
 
 
 def is_risky(content_type: str, url: str) -> bool:
-    """Say whether few bytes may cost much time or memory, so that the reader can be killed."""
+    """Return whether few bytes may cost much time or memory, so that the reader can be killed."""
     return body_format(content_type, url) in _RISKY
 
 

@@ -175,7 +175,7 @@ def _content(
 
 
 def shows_little(text: str) -> bool:
-    """Tell whether a page shows so little that `unfinished` should look at it."""
+    """Return whether a page shows so little that `unfinished` should look at it."""
     return len(text) < MIN_FINISHED_CHARS
 
 

@@ -197,7 +197,7 @@ def _shown(part: Element) -> str:
 
 
 def is_wanted(kinds: tuple[str, ...]) -> bool:
-    """Say whether an object of these types is kept whole."""
+    """Return whether an object of these types is kept whole."""
     return not _WANTED.isdisjoint(kinds)
 
 

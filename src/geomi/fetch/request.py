@@ -139,7 +139,7 @@ def check_headers(headers: Headers) -> None:
 
 
 def is_sendable(value: str) -> bool:
-    """Say whether a value can stand in a header; an ETag that came from a server may not."""
+    """Return whether a value can stand in a header; an ETag that came from a server may not."""
     return len(value) <= MAX_HEADER_CHARS and bool(_HEADER_VALUE.fullmatch(value))
 
 

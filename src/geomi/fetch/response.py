@@ -80,7 +80,7 @@ def _as_utf8(location: str) -> str:
 
 
 def accepts(content_type: str, types: Sequence[str]) -> bool:
-    """Say whether a media type is wanted; an empty list wants all, and a missing type passes."""
+    """Return whether a media type is wanted; an empty list wants all, and a missing type passes."""
     media = media_type(content_type)
     if not types or not media:
         return True

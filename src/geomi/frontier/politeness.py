@@ -129,7 +129,7 @@ def after(
 
 
 def is_down(state: HostState, *, now_s: float) -> bool:
-    """Say whether a host has stopped answering and was asked not long ago."""
+    """Return whether a host has stopped answering and was asked not long ago."""
     return state.errors >= DOWN_AFTER and now_s - state.last_end_s < DOWN_REST_S
 
 

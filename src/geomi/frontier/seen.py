@@ -26,7 +26,7 @@ class SeenUrls:
         self._old: dict[str, int] = {}
 
     def is_known(self, url: str, depth: int) -> bool:
-        """Say whether the store surely has a URL at this depth or a lesser one."""
+        """Return whether the store surely has a URL at this depth or a lesser one."""
         known = self._young.get(url)
         if known is None:
             known = self._old.get(url)

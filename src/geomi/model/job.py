@@ -33,7 +33,7 @@ class JobState(StrEnum):
 
     @property
     def is_final(self) -> bool:
-        """Whether the job is over; one that a limit ended may go on when the limit is raised."""
+        """Whether the job is over; a raised limit may resume a job that the limit ended."""
         return self in (JobState.COMPLETED, JobState.FAILED, JobState.CANCELLED)
 
 
@@ -58,7 +58,7 @@ STEPS: dict[JobState, frozenset[JobState]] = {
 
 
 class JobKind(StrEnum):
-    """What a job is: the first of a crawl, or one that visits the pages of a crawl again."""
+    """The kind of a job: the first of a crawl, or a recrawl."""
 
     CRAWL = "crawl"
     RECRAWL = "recrawl"

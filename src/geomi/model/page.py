@@ -17,7 +17,7 @@ Sink = Callable[[bytes], object]
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """One request, with every limit that the egress gate has to keep.
+    """One request, with every limit that the egress gate must keep.
 
     Args:
         body: what is sent along, to a server of the operator's own; empty for a GET.
@@ -113,7 +113,7 @@ NO_TEMPLATE = Template()
 
 @dataclass(frozen=True, slots=True)
 class Article:
-    """What a reader would keep of a page.
+    """The main content of a page.
 
     Args:
         text: main text without markup, the basis of hashes.
@@ -170,7 +170,7 @@ class Article:
 
 @dataclass(frozen=True, slots=True)
 class Fingerprint:
-    """How a page is recognised again.
+    """The hashes and the sketch of a page's text.
 
     Args:
         content_hash: SHA-256 hex of the main text; decides whether a page changed (C-95).
@@ -210,7 +210,7 @@ class KnownPage:
 
     @property
     def representative(self) -> str:
-        """The page that stands for all that repeat each other."""
+        """The page that all its duplicates repeat."""
         return self.duplicate_of or self.url
 
 
@@ -231,7 +231,7 @@ class Duplicate:
 
 @dataclass(frozen=True, slots=True)
 class Ref:
-    """Where bytes lie in the archive."""
+    """The place of bytes in the archive."""
 
     segment: str
     offset: int
@@ -240,7 +240,7 @@ class Ref:
 
 @dataclass(frozen=True, slots=True)
 class Capture:
-    """One page as the archive takes it: the response as it came and the record made of it.
+    """One page for the archive: the response as it came and the record made from it.
 
     Args:
         whole: the record with all of the text, where `record` has a preview; it is not archived.

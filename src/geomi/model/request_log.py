@@ -46,5 +46,5 @@ class SentRequest:
 
     @property
     def is_erased(self) -> bool:
-        """Whether nobody can say any more what was asked for."""
+        """Whether the URL of the request was erased."""
         return not self.url

@@ -88,7 +88,7 @@ class Selectors:
 
 @dataclass(frozen=True, slots=True)
 class Provider:
-    """A source of documentation that somebody registered (CFG-03); ranges as in CFG-05…CFG-07.
+    """A registered source of documentation (CFG-03); ranges as in CFG-05…CFG-07.
 
     Args:
         key: the name it goes by on the command line.
@@ -128,7 +128,7 @@ class Takedown:
 
 @dataclass(frozen=True, slots=True)
 class HostView:
-    """A host as a person is shown it: how it is treated, and how it answers.
+    """A host as a person sees it: its politeness, and its answers.
 
     Args:
         next_s: before when nobody may ask it (scheduling time).

@@ -42,5 +42,5 @@ class WorkerCard:
     hosts: int = 0
 
     def is_silent(self, now_s: float) -> bool:
-        """Whether nothing was heard of it for too long."""
+        """Whether it has sent no heartbeat for too long."""
         return now_s - self.beat_s > self.silence_s

@@ -25,7 +25,7 @@ class Spool(Protocol):
         ...
 
     async def drop(self, job: str, names: Sequence[str]) -> None:
-        """Erase texts; those that are gone may be named again."""
+        """Erase texts; a missing one is not an error."""
         ...
 
     async def erase(self, job: str) -> None:
@@ -61,11 +61,11 @@ class KeptArchive(Archive, Protocol):
     """An archive that can also be put in order, copied out of and erased."""
 
     def reaches(self, worker: str) -> bool:
-        """Say whether what is missing here of a worker of another machine is missing at all."""
+        """Return whether what is missing here of a worker of another machine is missing at all."""
         ...
 
     async def mend(self, worker: str, ends: Mapping[str, int]) -> list[str]:
-        """Put a dead worker's segments in order and return those that lost committed bytes.
+        """Repair a dead worker's segments and return those that lost committed bytes.
 
         Args:
             ends: the committed end of every segment of the worker that holds something committed.
@@ -85,5 +85,5 @@ class KeptArchive(Archive, Protocol):
         ...
 
     async def blank(self, segment: str, places: Sequence[Ref], *, wall_s: float) -> None:
-        """Put nothing in the place of some records of a segment that nobody writes to."""
+        """Overwrite some records of a closed segment with empty ones."""
         ...

@@ -56,7 +56,7 @@ class Dataset(Protocol):
         ...
 
     async def read(self, key: str, *, max_bytes: int) -> bytes | None:
-        """Return a file; None where it is not there.
+        """Return a file; None if it is missing.
 
         One that is larger is refused before a byte of it is read: `SeedError`, validation_error.
         """
@@ -71,7 +71,7 @@ class Dataset(Protocol):
         ...
 
     async def remove(self, key: str) -> None:
-        """Remove a file; one that is not there may be named."""
+        """Remove a file; a missing one is not an error."""
         ...
 
 
@@ -79,7 +79,7 @@ class SeedQueues(Protocol):
     """The queues of one tenant, of each of its datasets."""
 
     async def send(self, dataset: str, messages: Sequence[Message]) -> int:
-        """Let messages wait, in one transaction; return how many of them did not wait before.
+        """Queue messages, in one transaction; return how many of them did not wait before.
 
         One that waits already stays as it is; one that is dead waits again, from the beginning. A
         name belongs to one task.
@@ -117,7 +117,7 @@ class SeedQueues(Protocol):
         ...
 
     async def send_unknown(self, dataset: str, messages: Sequence[Message]) -> int:
-        """Let messages wait whose tasks nobody knows of; return how many. Others are left alone."""
+        """Queue messages of unknown tasks; return how many. Messages of known tasks are ignored."""
         ...
 
     async def depth(self, dataset: str, queue: str, *, now_s: float) -> QueueDepth:

@@ -25,7 +25,7 @@ class ExternalDocsSource(Protocol):
         ...
 
     async def document(self, library: str, question: str) -> ExternalDocument:
-        """Return what a library says about a question; `LibraryUnknown` where there is none."""
+        """Return a library's document about a topic; `LibraryUnknown` if it has none."""
         ...
 
     async def aclose(self) -> None:

@@ -17,7 +17,7 @@ class Census(Protocol):
     """Questions about the frontier that change nothing."""
 
     async def outlook(self, job: str, *, now_s: float) -> RemainingWork:
-        """Say what is left of a job and when the next of it is due."""
+        """Return how many URLs of a job wait, and when the next is due."""
         ...
 
     async def entry(self, job: str, url_hash: bytes, *, host: str | None = None) -> UrlEntry | None:

@@ -54,7 +54,7 @@ class Index(Protocol):
         ...
 
     async def read(self, keys: Sequence[ChunkKey]) -> list[IndexedChunk]:
-        """Return chunks in the order they are asked for; those that are gone are missing."""
+        """Return chunks in the requested order; deleted ones are missing."""
         ...
 
     async def count(self) -> IndexCounts:
@@ -88,7 +88,7 @@ class VectorIndex(Protocol):
 
 
 class KeptIndex(Index, Protocol):
-    """An index as whoever opened it holds it."""
+    """An index with the methods for the code that opened it."""
 
     def close(self) -> None:
         """Finish the write under way and close what is open."""

@@ -29,7 +29,7 @@ class JobJournal(Protocol):
 
 
 class UnsentEvents(Protocol):
-    """The events of the service's jobs that no delivery was made of yet, for every tenant."""
+    """The events of the service's jobs without deliveries yet, of every tenant."""
 
     async def list(self, limit: int) -> Sequence[JobEvent]:
         """List them, oldest first."""
@@ -45,23 +45,23 @@ class UnsentEvents(Protocol):
 
 
 class JobRoster(Protocol):
-    """The jobs of every tenant, for whoever serves all of them.
+    """The jobs of every tenant, for workers and the service.
 
     A paused job is on no list. Jobs of the service are those with a collection; what begins and
     ends a job of the command line is the command.
     """
 
     async def active(self, limit: int) -> Sequence[TenantJob]:
-        """Name the jobs that workers may take up, oldest first.
+        """Return the jobs that workers may serve, oldest first.
 
-        Once nothing is left to fetch, a job of the service is left to whoever finishes it.
+        A job of the service without URLs left is not in the list: the service finishes it.
         """
         ...
 
     async def waiting(self, limit: int) -> Sequence[TenantJob]:
-        """Name the service's jobs that have not come to their first page, oldest first.
+        """Return the service's jobs before their first page, oldest first.
 
-        First the oldest of each tenant, then the second of each: one with many keeps nobody from
+        First the oldest of each tenant, then the second of each, so that no tenant fills
         the list.
         """
         ...
@@ -71,7 +71,7 @@ class JobRoster(Protocol):
         ...
 
     async def tenant_of(self, job: str) -> str | None:
-        """Return whose a job is; None where there is none."""
+        """Return the tenant of a job; None if there is no such job."""
         ...
 
     async def tenants(self) -> Sequence[str]:
@@ -129,5 +129,5 @@ class JobRetention(Protocol):
         ...
 
     async def forget_requests(self, job: str, *, after: int, limit: int) -> RetentionStep:
-        """Look at a part of the request log and forget what is of a job that is going."""
+        """Delete the rows of a deleted job in a part of the request log."""
         ...

@@ -20,7 +20,7 @@ class NamedValues(Protocol):
     async def change(self, named: NamedValue) -> bool:
         """Write body and due time of a value that is still at this revision, which then grows.
 
-        False, and nothing written, where somebody else has changed or removed it.
+        False, and nothing written, if it was changed or removed before.
         """
         ...
 
@@ -47,7 +47,7 @@ class NamedValues(Protocol):
 
 
 class DueValues(Protocol):
-    """What somebody has to look at, for every tenant."""
+    """Named values that are due, of every tenant."""
 
     async def due(self, namespace: str, *, wall_s: float, limit: int) -> Sequence[NamedValue]:
         """List what is due in the namespaces of this name, longest due first."""

@@ -22,7 +22,7 @@ class Histories(Protocol):
         ...
 
     async def pools(self, host: str, patterns: Sequence[str]) -> Mapping[str, ChangePool]:
-        """Find what pages of a host have told together; the empty pattern is the whole host."""
+        """Find the change pools of a host; the empty pattern is the whole host."""
         ...
 
     async def versions(self, url_hash: bytes, *, limit: int) -> list[Version]:
@@ -49,7 +49,7 @@ class Sweeps(Protocol):
     """The right to sweep a crawl: one sweeper at a time, by the store's clock."""
 
     async def take(self, crawl: str, *, owner: str, lease_s: float, now_s: float) -> bool:
-        """Take or keep the right until `now_s + lease_s`; False while somebody else has it."""
+        """Take or keep the right until `now_s + lease_s`; False while another process has it."""
         ...
 
     async def end(self, crawl: str, *, owner: str) -> None:
@@ -92,7 +92,7 @@ class Documents(Protocol):
         ...
 
     async def counts(self, job: str) -> DocumentCounts:
-        """Count the documents that were made of a job's pages (JOB-02)."""
+        """Count the documents of a job's pages (JOB-02)."""
         ...
 
 

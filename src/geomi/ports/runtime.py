@@ -50,7 +50,7 @@ class Disk(Protocol):
     """The disk that this process writes to."""
 
     def has_space(self) -> bool:
-        """Say whether enough of it is free to go on writing."""
+        """Return whether enough of it is free for more writes."""
         ...
 
 

@@ -16,7 +16,7 @@ class Refusals(Protocol):
         ...
 
     async def list(self, *, after: bytes, limit: int) -> list[Refusal]:
-        """List refusals in the order of their hashes, also those that are over."""
+        """List blocked URLs in the order of their hashes, ended ones included."""
         ...
 
     async def put(self, refusal: Refusal) -> None:

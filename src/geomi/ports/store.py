@@ -74,7 +74,7 @@ class Frontier(Protocol):
         ...
 
     async def renew(self, leases: Sequence[Lease], *, lease_s: float, now_s: float) -> list[Lease]:
-        """Prolong leases; those that were lost are missing from the answer."""
+        """Prolong leases; lost ones are missing from the answer."""
         ...
 
     async def place(self, lease: Lease, ip: str, *, per_ip: int, now_s: float) -> bool:
@@ -124,7 +124,7 @@ class Jobs(Protocol):
         ...
 
     async def begin(self, job: str, *, most: int, wall_s: float) -> bool:
-        """Let a job that is pending begin, where fewer than `most` of its tenant's have begun.
+        """Start a pending job, if fewer than `most` jobs of its tenant have started.
 
         A job that was paused keeps its place; one that is paused does not begin. False, and nothing
         written, where it may not, or is not pending any more.
@@ -155,7 +155,7 @@ class Jobs(Protocol):
     ) -> bool:
         """Write state, times, stop reason and error of a job that is in the state `was`.
 
-        False, and nothing written, where it is in another: somebody else was faster.
+        False, and nothing written, if it is in another state: another process was faster.
 
         Args:
             only_empty: nor is anything written where one of its URLs still waits.
@@ -290,7 +290,7 @@ class Store(Protocol):
 
     @property
     def unsent_events(self) -> UnsentEvents:
-        """Events of jobs, of every tenant, that nobody was sent."""
+        """Events of jobs, of every tenant, that are not sent yet."""
         ...
 
     @property
@@ -385,7 +385,7 @@ class Store(Protocol):
 
     @property
     def due_values(self) -> DueValues:
-        """Values of every tenant that somebody has to look at."""
+        """Values of every tenant that are due."""
         ...
 
     @property
@@ -402,7 +402,7 @@ class Store(Protocol):
         ...
 
     def set_anchor(self, anchor: ClockAnchor, *, instead_of: ClockAnchor | None) -> ClockAnchor:
-        """Tie the store's time anew unless another process did; return the anchor that holds."""
+        """Replace the clock anchor unless another process did; return the one that holds."""
         ...
 
     def greatest_end_s(self) -> float:
@@ -410,11 +410,11 @@ class Store(Protocol):
         ...
 
     def lease_owners(self) -> list[str]:
-        """Name whoever holds a lease that was never given back, also one that has run out."""
+        """Return the owners of leases that were never given back, expired ones included."""
         ...
 
     def backup(self, target: Path) -> None:
-        """Copy the store as it is now, while others go on writing."""
+        """Copy the store as it is now, while others write."""
         ...
 
     async def scrub(self) -> None:

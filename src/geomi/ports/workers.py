@@ -35,7 +35,7 @@ class Workers(Protocol):
         ...
 
     async def take(self, duty: str, *, owner: str, until_s: float, now_s: float) -> str:
-        """Take or keep a duty that nobody else holds now; return who holds it then."""
+        """Take or keep a duty that no other process holds now; return its holder."""
         ...
 
     async def drop(self, duty: str, *, owner: str) -> None:

@@ -14,7 +14,7 @@ MAX_LEADING_WORDS = 3  # `call us now at`
 
 
 def names_phone(before: str) -> bool:
-    """Say whether a telephone number is what comes next."""
+    """Return whether a telephone number is what comes next."""
     if before.rstrip(" :\ufe0f")[-1:] in _PHONE_SIGNS:
         return bool(before)
     word, earlier, gap = _last(before)
@@ -36,7 +36,7 @@ def names_answering_service(before: str) -> bool:
 
 
 def names_ssn(before: str) -> bool:
-    """Say whether a social security number is what comes next."""
+    """Return whether a social security number is what comes next."""
     word, earlier, gap = _last(before)
     is_number = "#" in gap
     if word in _FILLING:
@@ -48,7 +48,7 @@ def names_ssn(before: str) -> bool:
 
 
 def names_card(before: str) -> bool:
-    """Say whether the number of a payment card is what comes next."""
+    """Return whether the number of a payment card is what comes next."""
     word, earlier, _ = _last(before)
     if word in _FILLING:
         word = _last(earlier)[0]
@@ -56,7 +56,7 @@ def names_card(before: str) -> bool:
 
 
 def names_other(before: str) -> bool:
-    """Say whether what comes next is the number of an order, a part, an account or the like."""
+    """Return whether what comes next is the number of an order, a part, an account or the like."""
     word, earlier, gap = _last(before)
     if "#" in gap or (word == "no" and gap[:1] == ".") or (word + earlier[-2:]).lower() == "ns/":
         return True

@@ -76,7 +76,7 @@ def _is_local(text: str, found: re.Match[str]) -> bool:
 
 
 def _is_told(text: str, words: str, number: str) -> bool:
-    """Say whether the words before a number tell that it is one, and it is no date."""
+    """Return whether the words before a number tell that it is one, and it is no date."""
     digits = len(only_digits(number))
     if digits < MIN_NATIONAL_DIGITS or _DATE.match(number):
         return False
@@ -89,7 +89,7 @@ def _is_told(text: str, words: str, number: str) -> bool:
 
 
 def _is_american(digits: str) -> bool:
-    """Say whether an area and an exchange can be dialled: neither begins with 0 or 1."""
+    """Return whether an area and an exchange can be dialled: neither begins with 0 or 1."""
     return min(digits[0], digits[3]) >= "2" and digits[1:3] != "11"
 
 

@@ -80,7 +80,7 @@ class Gap:
 
     @property
     def length_s(self) -> float:
-        """How long nobody looked; clocks may have been set back."""
+        """The time between the visits; clocks may have been set back."""
         return max(self.to_s - self.from_s, 1.0)
 
 

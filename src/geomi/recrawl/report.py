@@ -64,7 +64,7 @@ class Changes:
 
 
 def judge(entry: UrlEntry, history: PageHistory | None, *, since_s: float) -> PageChange | None:
-    """Say what became of the page behind an entry; None where there is and was none.
+    """Return what happened to the page of an entry; None if there is and was none.
 
     Args:
         history: as this job left it; None for a page that was visited once, or never.

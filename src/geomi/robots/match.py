@@ -66,7 +66,7 @@ class PathPattern:
     size: int
 
     def matches(self, target: str) -> bool:
-        """Say whether the pattern covers a path and query in compare form."""
+        """Return whether the pattern covers a path and query in compare form."""
         if self.is_exact:
             return target == self.head
         if not (target.startswith(self.head) and target.endswith(self.tail)):
@@ -142,7 +142,7 @@ class Judgement:
 
 
 def judge(file: RobotsFile, token: str, target: str) -> Judgement:
-    """Say whether `token` may fetch a path and query, and by which line."""
+    """Return whether `token` may fetch a path and query, and by which line."""
     chosen = _chosen(file, token)
     path = _compared(file, chosen, target)
     if not _is_robots(path):

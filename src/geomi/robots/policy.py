@@ -56,7 +56,7 @@ class RobotsPolicy:
 def decide(
     copy: RobotsCopy, rules: RobotsRules, *, now_s: float, was_cut: bool = False
 ) -> RobotsPolicy:
-    """Say what a copy means under a job's rules.
+    """Decide what a copy means under a job's rules.
 
     Args:
         was_cut: whether its file is above the limits.
@@ -75,12 +75,12 @@ def decide(
 
 
 def is_fresh(copy: RobotsCopy, rules: RobotsRules, *, now_s: float) -> bool:
-    """Say whether a copy may be used without asking again."""
+    """Return whether a copy may be used without asking again."""
     return now_s < _expires_s(copy, rules)
 
 
 def is_answer(copy: RobotsCopy, rules: RobotsRules) -> bool:
-    """Say whether the server has said what holds, be it a file or that there is none."""
+    """Return whether the server has answered with a file, or that there is none."""
     return _standing(copy, rules) is not _Standing.OUT_OF_REACH
 
 

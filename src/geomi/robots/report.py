@@ -60,7 +60,7 @@ MAX_RULES = 50_000
 
 
 def notes(body: bytes, dialect: RobotsRules) -> tuple[str, ...]:
-    """Name the lines that were read leniently, and those that mean nothing."""
+    """Return the lines that were read leniently, and those without effect."""
     kept = cut(body, dialect.max_bytes)
     told = list(islice(_notes(kept, dialect), MAX_NOTES + 1))
     if len(told) > MAX_NOTES:
@@ -118,7 +118,7 @@ def _quoted(text: str) -> str:
 
 
 class AgentRules(TypedDict):
-    """What one agent is told."""
+    """The rules of one agent."""
 
     userAgent: str
     allow: list[str]

@@ -36,7 +36,7 @@ _FENCE = re.compile(r" {0,3}(`{3,}|~{3,})(.*)")
 
 
 def is_library(text: str) -> bool:
-    """Say whether a text can be the id of a library: two to four names, each after a slash."""
+    """Return whether a text can be the id of a library: two to four names, each after a slash."""
     return len(text) <= MAX_LIBRARY_CHARS and _LIBRARY.fullmatch(text) is not None
 
 

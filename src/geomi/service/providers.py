@@ -64,7 +64,7 @@ async def channel_of(desk: TenantService, provider: Provider) -> ChannelDecision
 
 
 def is_preset(provider: Provider) -> bool:
-    """Say whether a provider is as it comes with geomi."""
+    """Return whether a provider is as it comes with geomi."""
     return provider == presets().get(provider.key)
 
 

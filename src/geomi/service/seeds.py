@@ -36,7 +36,7 @@ LONGEST_AGAIN_S = 320.0
 
 
 def has_dataset(desk: TenantService) -> bool:
-    """Say whether a tenant has a dataset here."""
+    """Return whether a tenant has a dataset here."""
     return desk.tenant in desk.service.datasets
 
 

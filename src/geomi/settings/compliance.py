@@ -59,7 +59,7 @@ def refuse_disguise(config: CrawlConfig) -> None:
 
 
 def has_contact(http: HttpRules) -> bool:
-    """Say whether a site can find out from the user agent whom to ask (LEG-08)."""
+    """Return whether a site can find out from the user agent whom to ask (LEG-08)."""
     if http.user_agent:
         return "://" in http.user_agent or "@" in http.user_agent
     return bool(http.contact)

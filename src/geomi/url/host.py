@@ -49,18 +49,18 @@ def domain_name(text: str) -> str | None:
 
 
 def is_within(host: str, domain: str) -> bool:
-    """Tell whether a host is a domain, by its name in the DNS, or lies below it."""
+    """Return whether a host is a domain, by its name in the DNS, or lies below it."""
     name = domain_name(host)
     return name is not None and (name == domain or name.endswith(f".{domain}"))
 
 
 def is_public_suffix(name: str) -> bool:
-    """Tell whether a name is one below which others register theirs; a single label is."""
+    """Return whether a name is one below which others register theirs; a single label is."""
     return _suffixes().privatesuffix(name) is None
 
 
 def is_address(host: str) -> bool:
-    """Tell whether a parsed host is an IP address: by WHATWG no name ends in a number."""
+    """Return whether a parsed host is an IP address: by WHATWG no name ends in a number."""
     return host.startswith("[") or host.rpartition(".")[2].isdigit()
 
 

@@ -157,7 +157,7 @@ class Bucket:
         return True
 
     async def drop(self, names: Sequence[str]) -> None:
-        """Remove files; one that is not there is no error."""
+        """Remove files; a missing one is not an error."""
         with self._refusing(str(self._url)):
             if names:
                 await obstore.delete_async(self._store, list(names))

@@ -111,12 +111,12 @@ class DirectoryArchive:
             await self._finish(job)
 
     async def aclose(self) -> None:
-        """Finish every open segment; whoever appends again begins the next."""
+        """Finish every open segment; a later append begins a new one."""
         for job in tuple(self._open):
             await self.finish(job)
 
     async def mend(self, worker: str, ends: Mapping[str, int]) -> list[str]:
-        """Put a dead worker's segments in order and return those that lost committed bytes."""
+        """Repair a dead worker's segments and return those that lost committed bytes."""
         for segment in self.left_by(worker):
             self.trim(segment, ends.get(segment, 0))
         return await self.check(ends)
@@ -298,7 +298,7 @@ def checked_name(name: str, what: str) -> str:
 
 
 def is_segment(name: str) -> bool:
-    """Tell whether this can be a segment's name at all."""
+    """Return whether this can be a segment's name at all."""
     return _SEGMENT.fullmatch(name) is not None
 
 

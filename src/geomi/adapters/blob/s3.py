@@ -144,7 +144,7 @@ class S3Archive:
         return lost
 
     async def check(self, ends: Mapping[str, int]) -> list[str]:
-        """Return the segments that are whole neither here nor in the bucket.
+        """Return the segments that are complete neither here nor in the bucket.
 
         One that a worker of another machine still writes to is there for nobody else: only ask for
         those of workers that are dead.
@@ -245,7 +245,7 @@ class ReadAhead:
         return data[:length]
 
     def forget(self) -> None:
-        """Let go of everything that was read."""
+        """Drop everything that was read."""
         self._windows.clear()
 
 

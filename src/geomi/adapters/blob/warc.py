@@ -76,7 +76,7 @@ def response(record_id: UUID, fetched: Fetched, *, fetched_at_s: float) -> bytes
 def conversion(
     record_id: UUID, url: str, line: bytes, *, fetched_at_s: float, refers_to: UUID | None
 ) -> bytes:
-    """Build the record of what was made of a page; `refers_to` is its response, if one is kept."""
+    """Build the record made from a page; `refers_to` is its response, if one is stored."""
     source = () if refers_to is None else (("WARC-Refers-To", f"<{refers_to.urn}>"),)
     fields = (
         ("WARC-Target-URI", url),

@@ -81,7 +81,7 @@ class ChildCompute:
             await self._end()
 
     async def _living_child(self) -> _Child:
-        """Return the child; one that died while idle is replaced, and no page blamed for it."""
+        """Return the child; replace one that died while idle, and blame no page for it."""
         if self._child is not None and self._child.process.poll() is not None:
             await self._end()
         if self._child is None:
@@ -142,7 +142,7 @@ async def _ask(child: _Child, question: ExtractionRequest, body: bytes) -> Artic
 
 
 async def _reply(reader: asyncio.StreamReader) -> bytes:
-    """Read one frame; an answer past the limit is taken for none."""
+    """Read one frame; an answer above the limit counts as missing."""
     (length,) = LENGTH.unpack(await reader.readexactly(LENGTH.size))
     if length > MAX_REPLY_BYTES:
         return b""

@@ -47,7 +47,7 @@ class BucketDataset:
             return None
 
     async def read(self, key: str, *, max_bytes: int) -> bytes | None:
-        """Return a file; None where it is not there. One that is larger is refused."""
+        """Return a file; None if it is missing. A larger one is refused."""
         try:
             size, data = await self._bucket.get_within(checked_key(key), max_bytes)
         except BytesMissing:
@@ -65,5 +65,5 @@ class BucketDataset:
         await self._bucket.put(writable_key(key), data)
 
     async def remove(self, key: str) -> None:
-        """Remove a file; one that is not there may be named."""
+        """Remove a file; a missing one is not an error."""
         await self._bucket.drop([writable_key(key)])

@@ -57,7 +57,7 @@ class DirectoryDataset:
         return await asyncio.to_thread(self._size, checked_key(key))
 
     async def read(self, key: str, *, max_bytes: int) -> bytes | None:
-        """Return a file; None where it is not there. One that is larger is refused."""
+        """Return a file; None if it is missing. A larger one is refused."""
         return await asyncio.to_thread(self._read, checked_key(key), max_bytes)
 
     async def add(self, key: str, data: bytes) -> bool:
@@ -69,7 +69,7 @@ class DirectoryDataset:
         await asyncio.to_thread(self._put, writable_key(key), data)
 
     async def remove(self, key: str) -> None:
-        """Remove a file; one that is not there may be named."""
+        """Remove a file; a missing one is not an error."""
         await asyncio.to_thread(self._remove, writable_key(key))
 
     def _walk(self, folder: str, start: str) -> Iterator[DatasetFile]:
@@ -194,7 +194,7 @@ class DirectoryDataset:
         return path
 
     def _check_root(self) -> None:
-        """Refuse a root that is gone: made anew, it would take what belongs elsewhere now."""
+        """Refuse a missing root: a new one in its place would be another dataset."""
         if not self._root.is_dir():
             raise StoreError(
                 f"there is no dataset at `{self._root}` any more: it is not a folder",

@@ -42,7 +42,7 @@ def writable_key(key: str) -> str:
 
 
 def too_large(key: str, size: int, max_bytes: int) -> SeedError:
-    """Say that a file is larger than whoever reads it takes."""
+    """Return the error for a file above a size limit."""
     return SeedError(
         f"`{key}` has {size} bytes; the limit is {max_bytes}", kind=ErrorType.VALIDATION
     )

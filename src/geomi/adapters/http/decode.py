@@ -85,7 +85,7 @@ class Body:
             self._decode(data)
 
     def proceed(self) -> None:
-        """Go on with a body that was held; raise `FetchFailed` like `feed`."""
+        """Continue a held body; raise `FetchFailed` like `feed`."""
         self._free_bytes, self.is_held = self._max_bytes, False
         came, self._came = self._came, None
         for data in came or ():

@@ -21,7 +21,7 @@ class FetchFailure:
 
 
 class FetchFailed(Exception):
-    """One fetch cannot go on.
+    """One fetch must end.
 
     What is kept of it is the `failure`: an exception also holds the frames it went through, and
     with them bodies that nobody wants any more.

@@ -38,7 +38,7 @@ MAX_RENEWALS = 1024
 
 @dataclass(frozen=True, slots=True)
 class Records:
-    """The addresses of a name, with the time for which whoever told them stands by them."""
+    """The addresses of a name, with their time to live."""
 
     addresses: tuple[str, ...]
     ttl_s: float
@@ -158,7 +158,7 @@ class Names:
 
 
 def _known(name: str) -> tuple[str, ...]:
-    """Return the addresses of a text that no resolver has to be asked about."""
+    """Return the addresses of a text that needs no resolver."""
     bare = name.removesuffix(".")
     if bare == "localhost" or bare.endswith(".localhost"):  # RFC 6761 §6.3: never asked of DNS
         return "127.0.0.1", "::1"

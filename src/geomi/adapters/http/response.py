@@ -78,11 +78,11 @@ class ResponseReader:
 
     @property
     def is_held(self) -> bool:
-        """Whether a large body waits for room; `proceed` lets it go on."""
+        """Whether a large body waits for memory; `proceed` continues it."""
         return self._body is not None and self._body.is_held and self.failure is None
 
     def proceed(self) -> None:
-        """Go on with a body that was held; its end may have come already."""
+        """Continue a held body; its end may have come already."""
         if self._body is None:
             return
         try:
@@ -112,7 +112,7 @@ class ResponseReader:
         self.is_reusable = False
 
     def release(self) -> None:
-        """Let go of the parser; it holds this reader, so both would wait for a collection."""
+        """Drop the parser: it refers to this reader, and both would wait for a collection."""
         del self._parser
 
     def body(self) -> bytes:

@@ -66,7 +66,7 @@ class BodyMemory:
 
 
 class Share:
-    """A part of the room: asked for, given, and given back once, whoever does it."""
+    """A part of the memory: requested, granted, and given back once."""
 
     __slots__ = ("_is_over", "_on_given", "_room", "size_bytes")
 
@@ -94,7 +94,7 @@ class Share:
             self._room._return(self.size_bytes)
 
     def keep_for(self, fetched: Fetched) -> None:
-        """Keep as much as an answer really needs, as long as somebody holds it."""
+        """Keep as much as an answer really needs, while something refers to it."""
         if not fetched.body:
             self.give_back()
             return

@@ -62,10 +62,10 @@ class Proxies:
 
 @dataclass(frozen=True, slots=True)
 class EgressRules:
-    """Everything the gate has to know.
+    """The settings of the egress gate.
 
     Args:
-        allow_private: let private and loopback addresses through, for tests and for intranets.
+        allow_private: connect to private and loopback addresses, for tests and for intranets.
         ca_file: certificates to trust besides the system's.
     """
 

@@ -120,11 +120,11 @@ class LanceIndex:
             return IndexCounts(await _documents(table, _ALL), await table.count_rows(), vectors)
 
     async def scrub(self) -> None:
-        """Leave no file of an older state; whoever still reads one is interrupted."""
+        """Remove all files of older states; a reader of one is interrupted."""
         await self._table.write(_scrub)
 
     def close(self) -> None:
-        """Let the table go."""
+        """Close the table."""
         self._table.close()
 
 

@@ -48,7 +48,7 @@ _OVERTAKEN = "commit conflict"
 
 
 class TenantTable:
-    """One table, opened when it is first needed, and made if there is none."""
+    """One table, opened when it is first needed, and created if it is missing."""
 
     def __init__(self, place: Path | BucketUrl, tenant: str) -> None:
         self._uri = str(place)
@@ -82,7 +82,7 @@ class TenantTable:
             return await work(table)
 
     def close(self) -> None:
-        """Let the table go."""
+        """Close the table."""
         if self._table is not None:
             self._table.close()
 
@@ -146,7 +146,7 @@ def among(column: str, values: Iterable[str]) -> str:
 
 
 def _client_options(bucket: BucketUrl) -> dict[str, str]:
-    """Say what the URL says of a bucket's server; the rest comes from `AWS_*` variables."""
+    """Return the URL's options of a bucket's server; the rest comes from `AWS_*` variables."""
     named = {"aws_endpoint": bucket.endpoint, "aws_region": bucket.region}
     options = {name: value for name, value in named.items() if value}
     return {**options, "allow_http": str(bucket.endpoint.startswith("http://")).lower()}
@@ -169,7 +169,7 @@ async def _made(database: Any, name: str) -> Any:
 
 
 async def _renew_words(table: Any) -> None:
-    """Make the words of every chunk anew if the rules of tokens have changed since.
+    """Compute the words of every chunk again if the rules of tokens have changed.
 
     Where a text was not kept there is nothing to make them of: those stay until the page is put
     again.

@@ -63,7 +63,7 @@ Parameters = dict[str, str | float | None]
 
 
 def open_sqlite_index(folder: Path, *, tenant: str) -> SqliteIndex:
-    """Open a tenant's index, which is made if there is none yet."""
+    """Open a tenant's index; create it if it is missing."""
     return SqliteIndex(IndexFile(index_path(folder, tenant)))
 
 
@@ -85,7 +85,7 @@ class SqliteIndex:
             await self._file.write(lambda db: db.executemany(INDEX_SQL["change_job"], values))
 
     async def delete(self, scope: IndexScope, name: str) -> int:
-        """Take documents out, some at a time: whoever is interrupted goes on where it was."""
+        """Delete documents, some at a time, so that an interrupted call can be repeated."""
         if scope is IndexScope.TENANT:
             return await self._file.write(delete_all)
         deleted = 0
@@ -295,7 +295,7 @@ def _ask(db: SqliteSession, expression: str, filters: Filters, limit: int) -> li
 
 
 def _by_rarity(db: SqliteSession, tokens: Sequence[str]) -> tuple[list[str], list[str]]:
-    """Part the words into those that choose and those that only rank."""
+    """Split the words into those that choose chunks and those that only rank."""
     counted = {
         token: db.execute(SEARCH_SQL["how_many"], (_quoted(token), RANKED_CHUNKS)).fetchone()[0]
         for token in tokens

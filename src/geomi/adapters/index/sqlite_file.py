@@ -114,7 +114,7 @@ class _Row(NamedTuple):
 
 
 def put_documents(db: SqliteSession, documents: Sequence[IndexDocument]) -> None:
-    """Keep documents in place of those before; one that has no chunks left is taken out."""
+    """Replace documents; one without chunks is deleted."""
     for document in documents:
         if document.chunks:
             _put(db, replace(document, title=replace_surrogates(document.title)))
@@ -142,7 +142,7 @@ def delete_all(db: SqliteSession) -> int:
 
 
 def renew_words(db: SqliteSession) -> None:
-    """Index every chunk anew if the rules of tokens have changed since.
+    """Index every chunk again if the rules of tokens have changed.
 
     Where a text was not kept there is nothing to make its words of: those of its body stay until
     the page is put again.
@@ -184,7 +184,7 @@ def _put(db: SqliteSession, document: IndexDocument) -> None:
 
 
 def _keep_same(db: SqliteSession, known: _Known, document: IndexDocument) -> list[Chunk]:
-    """Take out what has changed, and return the chunks that have to be added."""
+    """Delete what has changed, and return the chunks to add."""
     is_same = (known.title, known.kept) == (document.title, document.kept)
     wanted = {(chunk.id, headings_text(chunk)): chunk for chunk in document.chunks}
     for row in (

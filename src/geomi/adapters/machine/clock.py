@@ -42,14 +42,14 @@ _BOOT_ID = Path("/proc/sys/kernel/random/boot_id")
 
 
 class AnchorKeeper(Protocol):
-    """What a store has to remember for its clock."""
+    """What a store keeps for its clock."""
 
     def anchor(self) -> ClockAnchor | None:
         """Return the anchor that holds, if any was laid."""
         ...
 
     def set_anchor(self, anchor: ClockAnchor, *, instead_of: ClockAnchor | None) -> ClockAnchor:
-        """Lay an anchor in place of the one that was read; return the one that holds."""
+        """Replace the anchor that was read; return the one that holds."""
         ...
 
     def greatest_end_s(self) -> float:
@@ -93,7 +93,7 @@ def open_clock(store: AnchorKeeper, readings: Readings | None = None) -> SystemC
 def open_shared_clock(
     server: ServerClock, *, least_s: float, readings: Readings | None = None
 ) -> SystemClock:
-    """Return a clock that goes by the server of a store, which machines with other clocks share.
+    """Return a clock that follows the server of a store, for machines with different clocks.
 
     Each process ties its own clock to the server's time when it opens the store, so nothing has to
     be stored.
@@ -109,10 +109,10 @@ def open_shared_clock(
 async def keep_time(
     clock: SystemClock, server: ServerClock, beats_s: Callable[[], Awaitable[Sequence[float]]]
 ) -> float:
-    """Compare a clock with its server's and put right what has to be; return the jump it met.
+    """Compare a clock with its server's and correct it; return a jump, if there was one.
 
     Args:
-        beats_s: tells when the other processes of the store were last heard of, by its time.
+        beats_s: returns the last heartbeats of the other processes of the store, by its time.
     """
     found = await server.compare(clock.now_s)
     if abs(found.ahead_s) <= MOST_DRIFT_S:
@@ -161,7 +161,7 @@ class SystemClock:
         self.step(max(-most_s, min(most_s, ahead_s)))
 
     def step(self, ahead_s: float) -> None:
-        """Go to a time that is ahead by so much; for one that is behind, stand still until then."""
+        """Step forward by this much; if it is negative, stand still until then."""
         self._least_s = self.now_s()
         self._ahead_s += ahead_s
 

@@ -26,14 +26,14 @@ _RIGHTS_HINT = "give this user the right to write there, or choose another data 
 
 
 class DirectoryDisk:
-    """`ports.runtime.Disk` of a directory, of which so many bytes have to stay free."""
+    """`ports.runtime.Disk` of a directory, which must keep this many bytes free."""
 
     def __init__(self, root: Path, min_free_bytes: int) -> None:
         self._root = root
         self._min_free_bytes = min_free_bytes
 
     def has_space(self) -> bool:
-        """Say whether enough of the disk is free to go on writing."""
+        """Return whether enough of the disk is free for more writes."""
         return shutil.disk_usage(self._root).free >= self._min_free_bytes
 
 
@@ -45,7 +45,7 @@ def write_whole(fd: int, data: bytes) -> None:
 
 
 def close_whole(fd: int, path: Path) -> None:
-    """Put a file and its name on the disk itself, and let go of it; its folder may be gone."""
+    """Write a file and its name to the disk itself, and close it; its folder may be missing."""
     try:
         os.fsync(fd)
     finally:

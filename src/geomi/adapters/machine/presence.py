@@ -44,7 +44,7 @@ class PresenceLock:
         return self
 
     def _lock(self) -> None:
-        """Take the lock; one that is held for a moment is only being looked at (`dead_owners`)."""
+        """Take the lock; `dead_owners` may hold it for a moment to check it."""
         for _ in range(LOOKS):
             try:
                 return fcntl.flock(self._descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -58,7 +58,7 @@ class PresenceLock:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        """Let go; after an error the file stays, so that the next start ends what we still hold."""
+        """Release the lock; after an error the file stays, and the next start ends our leases."""
         if kind is None:
             with suppress(OSError):  # a file that stays is put in order by the next start
                 self._path.unlink(missing_ok=True)
@@ -66,13 +66,13 @@ class PresenceLock:
 
 
 def is_held(root: Path, owner: str) -> bool:
-    """Tell whether a process that lives holds a lock."""
+    """Return whether a process that lives holds a lock."""
     file = root / "workers" / f"{owner}.lock"
     return file.exists() and not _is_free(file)
 
 
 def is_abandoned(root: Path, owner: str) -> bool:
-    """Tell whether a lock is here and its process is not: a death that needs no waiting."""
+    """Return whether a lock is here and its process is not: a death that needs no waiting."""
     file = root / "workers" / f"{owner}.lock"
     return file.exists() and _is_free(file)
 

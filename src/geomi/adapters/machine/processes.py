@@ -80,7 +80,7 @@ class StartedProcess:
 
 
 def fork_workers(count: int, life: Callable[[Connection], None]) -> list[StartedProcess]:
-    """Fork workers that wait for their orders; only for a process that has started no thread yet.
+    """Fork workers that wait for their orders; only for a process without threads.
 
     It saves each of them half a second of imports. An empty list, on systems where forking is not
     safe, means that they have to be started as programs.
@@ -130,7 +130,7 @@ class ProcessWorkerHandle:
     """A worker in a process of its own.
 
     Args:
-        order: what it is told first; anything that can be pickled.
+        order: its order; anything that can be pickled.
     """
 
     def __init__(self, owner: str, started: StartedProcess, order: object, sink: EventSink) -> None:
@@ -200,7 +200,7 @@ def carry_out(
 
 
 class PipeSink:
-    """Sends a worker process's events to the one that started it, those of one moment together."""
+    """Sends a worker process's events to its starter, those of one moment together."""
 
     def __init__(self, pipe: Connection) -> None:
         self._pipe = pipe
@@ -213,7 +213,7 @@ class PipeSink:
         self._events.append(event)
 
     def flush(self) -> None:
-        """Send what there is; nobody listening is no reason to fail."""
+        """Send all events; a missing reader is not an error."""
         events, self._events = self._events, []
         if events:
             with suppress(OSError):

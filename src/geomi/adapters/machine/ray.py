@@ -60,7 +60,7 @@ class RayActors:
         self._ray.remote(kind).options(**options).remote(*arguments)
 
     def names(self) -> list[str]:
-        """Name the actors that were started and not ended, also those that are being restarted."""
+        """Return the actors that were started and not ended, restarting ones included."""
         found = self._ray.util.list_named_actors(all_namespaces=True)
         return sorted(one["name"] for one in found if one["namespace"] == NAMESPACE)
 

@@ -111,7 +111,7 @@ class Bedrock:
 
 
 def _telling(model: str, call: Callable[[], T]) -> T:
-    """Ask, and tell what went wrong in our words."""
+    """Ask, and turn errors into geomi's own."""
     from botocore.exceptions import (
         BotoCoreError,
         ClientError,

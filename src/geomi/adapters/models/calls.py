@@ -49,19 +49,19 @@ NO_RETRIES = RetryPolicy(retries=0)
 
 
 def read_tokens(told: object) -> int:
-    """Read how many tokens a server says it has read or written; nonsense is none."""
+    """Read how many tokens a server says it has read or written; a wrong value counts as 0."""
     if not isinstance(told, int):
         return 0
     return min(max(told, 0), MAX_TOKENS)
 
 
 def read_name(told: object, asked: str) -> str:
-    """Read which model a server says it has asked; the one that was asked for if it says none."""
+    """Read which model a server says it has used; the requested one if it says none."""
     return told[:MAX_NAME_CHARS] if isinstance(told, str) and told.isprintable() and told else asked
 
 
 def read_object(body: bytes, source: str) -> dict[str, Any]:
-    """Read the JSON object of an answer; anything else is none."""
+    """Read the JSON object of an answer; anything else is an error."""
     try:
         return read_json_object(body)
     except ValueError as error:

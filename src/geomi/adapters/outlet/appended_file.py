@@ -52,7 +52,7 @@ class AppendedFile:
         return True
 
     def write(self, records: Sequence[bytes]) -> int:
-        """Add what stands for each record and return the new length, to be committed."""
+        """Append the bytes of each record and return the new length, to be committed."""
         data = b"".join(map(self._shape, records))
         try:
             write_whole(self._fd, data)
@@ -64,7 +64,7 @@ class AppendedFile:
         return self._length
 
     def close(self) -> None:
-        """Let go of the file."""
+        """Close the file."""
         if self._fd >= 0:
             os.close(self._fd)
             self._fd = -1

@@ -40,7 +40,7 @@ def llms_full_file(path: Path) -> AppendedFile:
 
 
 def llms_full_passage(record: bytes) -> bytes:
-    """Write one page of llms-full.txt; nothing for one that repeats another."""
+    """Write one page of llms-full.txt; nothing for a duplicate."""
     page = orjson.loads(record)
     if not _is_original(page):
         return b""

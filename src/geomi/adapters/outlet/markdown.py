@@ -39,7 +39,7 @@ class MarkdownTree:
         self._written = 0
 
     def open(self, committed: int) -> bool:
-        """Go on after so many pages; False when the folder they were in is gone."""
+        """Continue after this many pages; False if their folder is missing."""
         self._written = committed
         return committed == 0 or self._root.is_dir()
 

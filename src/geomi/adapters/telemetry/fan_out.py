@@ -9,7 +9,7 @@ from geomi.ports.runtime import EventSink
 
 
 class EventFanOut:
-    """Hand each event to every listener; one that fails is dropped and the others are told once.
+    """Pass each event to every sink; drop a failing sink and warn the others once.
 
     Args:
         wants_details: whether anybody listens at the level of debugging; otherwise such events are

@@ -55,7 +55,7 @@ class EventLines:
         self._clock = clock
 
     def emit(self, event: Event) -> None:
-        """Write one line and let go of it at once: someone may be following."""
+        """Write one line and flush it at once: a person may follow the log."""
         name, level = _described(event)
         at = datetime.fromtimestamp(self._clock.wall_s(), UTC).isoformat(timespec="milliseconds")
         line = {"event": name, "ts": at.replace("+00:00", "Z"), "level": level}
@@ -117,7 +117,7 @@ class ChangeReportLines:
         self._clock = clock
 
     def emit(self, event: Event) -> None:
-        """Write a report; every other event is somebody else's."""
+        """Write a report; ignore every other event."""
         if isinstance(event, Reported):
             at = datetime.fromtimestamp(self._clock.wall_s(), UTC)
             self._stream.write("\n".join(write_notice(event, at)) + "\n")

@@ -152,7 +152,7 @@ def _class(status: int) -> str:
 
 
 class SeedMetrics:
-    """Counts raw files and domains; how far datasets are is set by whoever answers a scrape."""
+    """Counts raw files and domains; the scrape handler sets the progress of datasets."""
 
     def __init__(self) -> None:
         self._files = Histogram("geomi_seed_file_seconds", "How long raw files took.", SEED_BOUNDS)
@@ -223,7 +223,7 @@ class Gauge:
         self._values: dict[Labels, float] = {}
 
     def set(self, values: Mapping[Labels, float]) -> None:
-        """Say what all of its numbers are."""
+        """Set all of its numbers."""
         self._values = dict(sorted(values.items())[:MAX_SERIES])
 
     def samples(self) -> Iterator[tuple[str, Labels, Labels, float]]:

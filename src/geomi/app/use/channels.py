@@ -204,7 +204,7 @@ async def _resumed_channel(home: DataDirectory, plan: Plan) -> ChannelDecision |
 
 
 async def _is_followed(home: DataDirectory, job: CrawlJob) -> bool:
-    """Say whether a crawl has followed a job already; one before it was for another run."""
+    """Return whether a crawl has followed a job already; one before it was for another run."""
     own = await providers.jobs_of(home.world, job.provider)
     return any(
         one.channel is Channel.CRAWL and one.kind is JobKind.CRAWL
@@ -249,7 +249,7 @@ def valid_finding(provider: Provider, finding: LibraryFinding | None) -> Library
 
 
 def is_fresh(finding: LibraryFinding | None, *, wall_s: float) -> bool:
-    """Say whether a provider need not be looked for again."""
+    """Return whether a provider need not be looked for again."""
     return finding is not None and 0 <= wall_s - finding.at_s < FINDING_HOLDS_S
 
 

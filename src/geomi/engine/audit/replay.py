@@ -152,7 +152,7 @@ class HostCheck:
             self._found.add(PolitenessRule.ROBOTS, detail, asked)
 
     def _check_robots(self, asked: SentRequest, terms: RequestTerms) -> bool:
-        """Say whether settings of today agree with the robots.txt that a request rests on."""
+        """Return whether settings of today agree with the robots.txt that a request rests on."""
         if not terms.config.robots.respect:
             self._unread += 1
             return True

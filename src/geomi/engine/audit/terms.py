@@ -180,11 +180,11 @@ class RunHistory:
         self._redirects = {who: array("d", sorted(of)) for who, of in self._redirects.items()}
 
     def is_present(self, asked: SentRequest) -> bool:
-        """Say whether the settings that its job has today held for a request too."""
+        """Return whether the settings that its job has today held for a request too."""
         return asked.started_s >= self._since_s.get(asked.job, -math.inf)
 
     def is_followed(self, asked: SentRequest) -> bool:
-        """Say whether a robots.txt had redirected the worker just before."""
+        """Return whether a robots.txt had redirected the worker just before."""
         ends_s = self._redirects.get((asked.job, asked.owner), array("d"))
         before = bisect_right(ends_s, asked.started_s + ROUNDING_S)
         longest_s = FOLLOWED_WITHIN_S + asked.floor_s

@@ -94,7 +94,7 @@ async def enrich_vectors(
 
 
 async def is_behind(world: World, search_index: SearchIndex) -> bool:
-    """Say whether anything that was collected cannot be found yet."""
+    """Return whether anything that was collected cannot be found yet."""
     for job in await _wanted(world, ""):
         if await enrich_follower(world, search_index, job).is_behind():
             return True
@@ -141,7 +141,7 @@ async def change_rules(
 
 
 async def is_index_lost(world: World, search_index: SearchIndex) -> bool:
-    """Say whether the index is gone that documents were put into."""
+    """Return whether the index is gone that documents were put into."""
     if (await search_index.index.count()).documents:
         return False
     return any(counts.indexed for counts in await world.store.documents.collections())
@@ -272,6 +272,6 @@ async def _gone(world: World, job: CrawlJob) -> AsyncIterator[bytes]:
 
 
 async def _is_younger(world: World, name: str, job: CrawlJob) -> bool:
-    """Say whether a document's job began after this one."""
+    """Return whether a document's job began after this one."""
     found = await world.store.jobs.get(name)
     return found is not None and found.created_at_s > job.created_at_s

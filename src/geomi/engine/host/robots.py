@@ -99,7 +99,7 @@ class JobRobots:
         return (*said, (LICENSE, self.file.license)) if self.file.license else said
 
     def judge(self, url: Url) -> Verdict:
-        """Say whether the file lets us fetch a URL, and which line says so."""
+        """Return whether the file lets us fetch a URL, and which line says so."""
         found = self.rule(url)
         if self.on_judged is not None:
             self.on_judged(url, found)
@@ -347,7 +347,7 @@ class RobotsFetch:
         return copy if copy and policy.is_fresh(copy, self._rules, now_s=now_s) else None
 
     def _leads_back(self, key: RobotsKey | None, start: RobotsKey) -> bool:
-        """Say whether a flight waits for ours, so that waiting for it would never end."""
+        """Return whether a flight waits for ours, so that waiting for it would never end."""
         while key is not None and key != start:
             key = self._awaited.get(key)
         return key is not None

@@ -148,11 +148,11 @@ class HostSession:
         return self._pace.mean_s
 
     def must_rest(self) -> bool:
-        """Say whether the next turn is too far off to hold the lease for it."""
+        """Return whether the next turn is too far off to hold the lease for it."""
         return self._pace.turn_s - self._world.clock.now_s() > self._hold_s
 
     def is_down(self) -> bool:
-        """Say whether the host failed so often that asking again now is pointless."""
+        """Return whether the host failed so often that asking again now is pointless."""
         return politeness.is_down(self.state, now_s=self._world.clock.now_s())
 
     def farewell(self) -> HostUpdate:

@@ -332,7 +332,7 @@ class RecordingFetcher:
         return next((one for one in reversed(self._heard) if one.purpose is purpose), None)
 
     def is_shut(self, name: str) -> bool:
-        """Say whether nobody speaks https on a host, as far as was heard."""
+        """Return whether nobody speaks https on a host, as far as was heard."""
         asked = [one for one in self._of(name) if one.url.scheme == "https"]
         if not asked or any(one.status for one in asked):
             return False

@@ -257,7 +257,7 @@ class _Surveyor:
 
 
 def _is_missing(one: Discovered, outcome: Outcome) -> bool:
-    """Say whether a list is not there; where nobody named it, a page may stand in its place."""
+    """Return whether a list is not there; where nobody named it, a page may stand in its place."""
     is_other = outcome is Outcome.WRONG_TYPE and one.source is Source.SEED
     return outcome is Outcome.GONE or is_other
 

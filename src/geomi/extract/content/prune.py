@@ -122,7 +122,7 @@ def drop_boilerplate(body: Element) -> None:
 
 @lru_cache(maxsize=16_384)
 def is_boilerplate(names: str) -> bool:
-    """Tell whether the class, id and role of an element place it beside the content."""
+    """Return whether the class, id and role of an element place it beside the content."""
     words = names.lower().split()
     return not _BESIDE.isdisjoint(words) or any(map(_is_compound_condemned, words))
 

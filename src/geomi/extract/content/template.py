@@ -38,7 +38,7 @@ _KEPT = ("pre", "code", "table", "h1")
 
 
 def needs_sections(template: Template) -> bool:
-    """Say whether a page's sections matter now: something is known, or being learned."""
+    """Return whether a page's sections matter now: something is known, or being learned."""
     return bool(template.known) or template.pages < LESSON_PAGES
 
 

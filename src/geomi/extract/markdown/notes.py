@@ -99,7 +99,7 @@ def _label(element: Element) -> str:
 
 
 def _begins_with(element: Element, label: str) -> bool:
-    """Tell whether a note says what it is in its own first words, or in a heading."""
+    """Return whether a note says what it is in its own first words, or in a heading."""
     first = element.find(True, axis=Axis.CHILDREN)
     if first is not None and first.tag in HEADINGS:
         return True

@@ -54,7 +54,7 @@ def _is_grid(table: Element) -> bool:
 
 
 def _is_listing(table: Element, rows: Rows) -> bool:
-    """Tell whether a table is one block of code beside its line numbers, or where they were."""
+    """Return whether a table is one block of code beside its line numbers, or where they were."""
     if len(rows) != 1 or not _holds(table, "pre"):
         return False
     return all(_holds(cell, "pre") or not cell.text.strip() for cell in rows[0][1])

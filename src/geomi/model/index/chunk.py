@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Tokenizer:
-    """How text is counted; its name stands in each chunk (G-16)."""
+    """Counts the tokens of a text; its name is in each chunk (G-16)."""
 
     name: str
     count: Callable[[str], int]
@@ -68,7 +68,7 @@ class ChunkCounts:
 
 @dataclass(frozen=True, slots=True)
 class ChunkFinding:
-    """A number outside of its healthy band, and what to look at."""
+    """A number outside of its bounds, and what to check."""
 
     rule: str
     measure: str

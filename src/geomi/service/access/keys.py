@@ -73,7 +73,7 @@ class ApiKey:
     revoked_at_s: float | None = None
 
     def is_valid(self, wall_s: float) -> bool:
-        """Say whether it opens anything now."""
+        """Return whether it opens anything now."""
         is_over = self.expires_at_s is not None and self.expires_at_s <= wall_s
         return self.revoked_at_s is None and not is_over
 
@@ -110,7 +110,7 @@ class Caller:
         return self.key.tenant
 
     def may(self, scope: KeyScope) -> bool:
-        """Say whether the key was given a scope."""
+        """Return whether the key was given a scope."""
         return scope in self.key.scopes
 
 

@@ -37,7 +37,7 @@ class BrowserSession:
     expires_at_s: float
 
     def is_form(self, text: str) -> bool:
-        """Say whether a form is one of this session's own."""
+        """Return whether a form is one of this session's own."""
         return hmac.compare_digest(text.encode(), self.form_token.encode())
 
 

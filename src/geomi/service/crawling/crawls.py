@@ -192,13 +192,13 @@ def _texts(value: object) -> list[str]:
 
 
 def is_private_host(url: Url) -> bool:
-    """Say whether a URL names this machine or a private address."""
+    """Return whether a URL names this machine or a private address."""
     is_local = url.host == "localhost" or url.host.endswith(".localhost")
     return is_local or (is_address(url.host) and not is_public(url.host.strip("[]")))
 
 
 def is_operators_own(url: Url, settings: Settings) -> bool:
-    """Say whether a URL leads to a server of the operator's own."""
+    """Return whether a URL leads to a server of the operator's own."""
     for one in egress_overrides(settings):
         if one.host == url.host:
             return not is_public(one.address)
