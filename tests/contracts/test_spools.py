@@ -69,7 +69,7 @@ async def test_what_is_over_goes_and_nothing_else(spools: Spools) -> None:
 @pytest.mark.parametrize("name", ["../../geomi.db", "x", f"100-{'g' * 32}", ""])
 @waits
 async def test_no_name_leads_elsewhere(tmp_path: Path, name: str) -> None:
-    with pytest.raises(StoreError, match="names no text"):
+    with pytest.raises(StoreError, match="is not a text that waits to be indexed"):
         await DirectorySpool(tmp_path).get("job-1", name)
     with pytest.raises(StoreError, match="cannot name a job"):
         await DirectorySpool(tmp_path).drop("../job", [FIRST])

@@ -402,7 +402,7 @@ class TestCrawlDelay:
             assert paths(site.log) == ["/", "/a", "/b"]
         assert all(waited_s <= gap < waited_s * 1.1 + 2 for gap in gaps(times))
         assert job.stats.collected == 3
-        told = f"asks for {asked_s} s; {cap_s:g} s are waited"  # C-05
+        told = f"asks for {asked_s} s; {cap_s:g} s are obeyed"  # C-05
         assert [each for each in warnings if told in each] == warnings
         assert len(warnings) == (asked_s > cap_s)
 

@@ -130,7 +130,7 @@ async def test_more_than_a_thousand_rules_are_a_warning(tmp_path: Path) -> None:
             job = await hand.crawl(SCANNER, site.url("/"))
             (told,) = hand.ear.warnings
     assert job.stats.collected == 2
-    assert "above the limits; it forbids nothing" in told
+    assert "above the limits; geomi takes it as allowing everything" in told
 
 
 @pytest.mark.req("ROB-10")

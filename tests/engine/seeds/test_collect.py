@@ -486,7 +486,7 @@ async def test_a_host_that_others_ask_for_too_long_is_tried_later(
 ) -> None:
     async with ground(tmp_path, authority, {HTTPS: {}}) as found:
         await lend(found, f"{SHOP}:443")
-        with pytest.raises(SeedError, match="could not be asked in time") as error:
+        with pytest.raises(SeedError, match="had no turn in time") as error:
             await found.collect(*found.raw(1, record(HTTPS)))
         assert error.value.kind == ErrorType.TIMEOUT
         assert found.asked == []
@@ -507,7 +507,7 @@ async def test_that_another_host_is_busy_is_no_fact(
 ) -> None:
     async with ground(tmp_path, authority, {HTTPS: routes}) as found:
         await lend(found, "cdn.test:443")
-        with pytest.raises(SeedError, match="leads to a host whose turn did not come") as error:
+        with pytest.raises(SeedError, match="leads to a host that had no turn in time") as error:
             await found.collect(*found.raw(1, record(HTTPS)))
         assert error.value.kind == ErrorType.TIMEOUT
         assert found.tree() == {}

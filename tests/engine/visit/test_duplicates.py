@@ -281,8 +281,8 @@ class TestSoft404:
                 url = split(site.url("/soft"))
                 found = await explain(home.world, crawled.report.job, url, ())
                 assert f"{found.answer} / {found.decided_by} / {found.detail}" == (
-                    "visited and not kept / outcome.soft_404 / HTTP 200, "
-                    "says that nothing was found and repeats the error page of its host"
+                    "visited, not kept / outcome.soft_404 / HTTP 200, "
+                    "says that nothing was found, and repeats the error page of its host"
                 )
         assert outcome_of(crawled, site.url("/soft")) == (State.SKIPPED, Outcome.SOFT_404)
         kept = ["/", "/more", "/real"]

@@ -135,14 +135,14 @@ async def test_it_gives_up_after_so_many_deaths(tmp_path: Path) -> None:
     ear, crew = Ear(), Crew(None)
     async with home_in(tmp_path, ear) as home:
         job = await start(home, ["http://a.test/"])
-        with pytest.raises(GeomiError, match="giving up") as caught:
+        with pytest.raises(GeomiError, match="the supervisor stops") as caught:
             supervisor = Supervisor(home.world, home.heart, job, crew.hire, [])
             await supervisor.run(workers=1, resumed=False)
         kept = await jobs.find(home.world, job.id)
     assert "--resume" in caught.value.hint
     assert len(crew.hands) == MAX_RESTARTS + 1
     assert (kept.state, kept.stop) == (JobState.PROCESSING, StopReason.FAILED)
-    assert "giving up" in kept.error
+    assert "the supervisor stops" in kept.error
 
 
 @pytest.mark.parametrize(
