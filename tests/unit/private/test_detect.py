@@ -123,18 +123,14 @@ def test_any_text_is_read(text: str) -> None:
 def test_time_grows_no_faster_than_the_text(piece: str) -> None:
     """Twice the text may take twice the time; what is quadratic takes four times as long."""
     short, long = piece * (SIZE // len(piece)), piece * (8 * SIZE // len(piece))
-    assert _seconds(long) < 8 * 3 * max(_seconds(short), 0.005)
+    longest_s = 8 * 3 * max(min(_seconds(short) for _ in range(3)), 0.005)
+    assert any(_seconds(long) < longest_s for _ in range(3)), "the machine may be busy"
 
 
 def _seconds(text: str) -> float:
-    """Return the best of three: the machine may be busy."""
-
-    def once() -> float:
-        start_s = time.process_time()
-        find(text, ALL)
-        return time.process_time() - start_s
-
-    return min(once() for _ in range(3))
+    start_s = time.process_time()
+    find(text, ALL)
+    return time.process_time() - start_s
 
 
 @pytest.mark.parametrize("slab", [1, 7, 16, 33])
