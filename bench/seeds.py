@@ -35,11 +35,11 @@ from geomi.adapters.telemetry.fan_out import EventFanOut
 from geomi.app import DataDirectory, open_directory
 from geomi.app.use.datasets import open_dataset
 from geomi.dataset.partition import raw_path
-from geomi.engine.host.requests import Requests
 from geomi.engine.seeds.context import SeedContext
 from geomi.engine.seeds.orchestrate import orchestrate
 from geomi.engine.seeds.queue import work_on_queues
 from geomi.engine.seeds.sitemaps import sitemap_entry
+from geomi.fetch.request import Requests
 from geomi.model.config import CrawlConfig
 from geomi.model.dataset.seed import Partition, PartitionFilter
 from geomi.settings.layers import flags_layer, resolve_under_profile

@@ -17,7 +17,7 @@ from geomi.model.entry import Discovered, HostUpdate, Lease, Settlement, Source,
 from geomi.model.page import Fingerprint, PageRecord, Ref
 from geomi.model.request_log import RequestPurpose, SentRequest
 from geomi.model.verdict import Outcome, State
-from geomi.url.canonical import url_hash
+from geomi.url.parse import url_hash
 
 OWNER = "bench"
 LINKS = 75  # what is left of about a hundred when those that stand on a page twice are one

@@ -7,7 +7,7 @@ from dataclasses import asdict, replace
 
 import pytest
 
-from geomi.adapters.store.codec import decode, decode_pairs, encode
+from geomi.adapters.store.rows import decode, decode_pairs, encode
 from geomi.model.config import CrawlConfig, Limits, Politeness, Scope, Within
 from tests.contracts.suites.keeping import UNUSUAL
 

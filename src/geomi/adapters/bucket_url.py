@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from urllib.parse import parse_qs, urlsplit
 
 from geomi.errors import ConfigError
-from geomi.url.canonical import without_user_info
+from geomi.url.parse import without_user_info
 
 SCHEME = "s3://"
 FORM = f"{SCHEME}BUCKET/PREFIX"

@@ -8,9 +8,8 @@ SCP-10 are the exception: they match substrings.
 
 from __future__ import annotations
 
-from geomi.url.canonical import canonical
 from geomi.url.host import registrable_domain
-from geomi.url.parse import Url
+from geomi.url.parse import Url, canonical
 
 # SCP-10, in the form of C-66.
 BLOCKED_SEGMENTS = frozenset({

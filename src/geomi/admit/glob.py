@@ -43,8 +43,7 @@ from urllib.parse import quote
 
 from geomi.errors import ConfigError
 from geomi.model.config import GlobStyle
-from geomi.url.canonical import canonical
-from geomi.url.parse import Url
+from geomi.url.parse import Url, canonical
 
 MAX_PATTERN_CHARS = 1024
 # A piece is literal text, or one set of characters for each position.

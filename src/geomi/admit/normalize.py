@@ -1,7 +1,7 @@
 """Compute the `url_key` of a URL: URLs with the same key are the same page for a crawl.
 
-The key decides identity only; geomi requests the URL as it was found (C-15…C-22). Besides the
-work of `url/canonical.py`, the key drops query parameters by the job's policy, sessions, repeated
+The key decides identity only; geomi requests the URL as it was found (C-15…C-22). Besides what
+`url.parse.canonical` merges, it drops query parameters by the job's policy, sessions, repeated
 slashes and a trailing slash. If the rules say so, it also drops the difference between http and
 https and a leading `www.`. It keeps the order of the parameters, because a server may need it. The
 key is a URL and its own key, so that a job may also fetch it (`url.fetch_form`).
@@ -24,9 +24,8 @@ from typing import assert_never
 
 from geomi.model.config import QueryPolicy, UrlRules
 from geomi.text.identifiers import sha256_hex
-from geomi.url.canonical import canonical
 from geomi.url.host import registrable_domain
-from geomi.url.parse import DEFAULT_PORTS, Url
+from geomi.url.parse import DEFAULT_PORTS, Url, canonical
 
 _ALGORITHM = 3  # raise it with any change of `identity` that gives some URL another key
 _SLASHES = re.compile("/{2,}")

@@ -29,7 +29,6 @@ from geomi.dataset.json_fields import count, partition, read_object, text
 from geomi.errors import SeedError
 from geomi.model.dataset.seed import ErrorType, Partition, Reject, SeedUrl
 from geomi.text.encoding import replace_surrogates
-from geomi.url.canonical import without_user_info
 from geomi.url.host import (
     MAX_NAME_CHARS,
     domain_name,
@@ -37,7 +36,7 @@ from geomi.url.host import (
     is_within,
     registrable_domain,
 )
-from geomi.url.parse import DEFAULT_PORTS, Url, parse
+from geomi.url.parse import DEFAULT_PORTS, Url, parse, without_user_info
 
 FIELDS = (
     "url",

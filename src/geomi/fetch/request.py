@@ -1,11 +1,12 @@
-"""Build a request: the crawler's name, the accepted types, and the conditions of a second visit.
+"""Build the requests of a job: the crawler's name, the accepted types, the conditions of a second
+visit.
 
 Rules kept:
 - The name is honest: `geomi/<version> (+<contact>)` unless the job has its own. The product token
   for robots.txt is the part before `/` (C-04, C-74).
 - A request for a page accepts the types that the job takes; robots.txt and sitemaps accept any.
 - No cookies, and no header that belongs to the connection (HTTP-12, C-70).
-- The job's own headers may have secrets, so the caller says which hosts may get them.
+- The job's own headers may have secrets, so only the hosts of its start URLs get them.
 - A second visit asks for the page only if it has changed (C-69). It sends the stored ETag, and the
   stored Last-Modified or else the Date that came with the page, only to the URL that answered with
   them. A job may send the date of its last crawl instead (seed 000 §5.3). Without stored values the
@@ -15,12 +16,17 @@ Rules kept:
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
+from dataclasses import replace
 from email.utils import formatdate
 
 from geomi.errors import ConfigError
 from geomi.model.config import CrawlConfig, HttpRules, Since
-from geomi.model.page import Fetched, Headers, PageRecord, Request
+from geomi.model.entry import EntryKind, UrlEntry
+from geomi.model.page import Fetched, Headers, PageRecord, Request, Sink
 from geomi.model.request_log import RequestPurpose
+from geomi.url.parse import Url
+from geomi.url.parse import parse as parse_url
 
 ACCEPT_ANY = "*/*"
 SITEMAP_BYTES = 50 * 1024 * 1024 + 1  # C-82; the one byte more tells its reader that it was cut
@@ -56,6 +62,61 @@ _NOT_OURS = {
     "if-unmodified-since": _CONDITIONAL,
     "if-range": _CONDITIONAL,
 }
+_PURPOSES = {
+    EntryKind.PAGE: RequestPurpose.PAGE,
+    EntryKind.SITEMAP: RequestPurpose.SITEMAP,
+    EntryKind.LISTING: RequestPurpose.LISTING,
+}
+
+
+class Requests:
+    """Builds requests; headers given for a job go to the hosts of its seeds and nowhere else.
+
+    A header can be a secret (`Authorization`). A crawl may be led to any host by a link or a
+    redirect, so it is shown only to those the crawl was started on.
+    """
+
+    def __init__(self, config: CrawlConfig, seeds: Sequence[str], *, version: str) -> None:
+        self._config = config
+        self._version = version
+        self._trusted = frozenset(url.authority for url in map(parse_url, seeds) if url)
+        # All requests of a kind, but for their URL.
+        self._forms: dict[tuple[RequestPurpose, bool], Request] = {}
+        self.token = product_token(user_agent(config, version=version))
+
+    def page(
+        self, entry: UrlEntry, url: Url, conditions: Headers = (), sink: Sink | None = None
+    ) -> Request:
+        """Ask for an entry under one of its spellings, of a page only what `conditions` leave."""
+        request = self._build(url.href, url.authority, _PURPOSES[entry.kind])
+        if sink is not None:
+            return replace(request, sink=sink)
+        if conditions:
+            return replace(request, headers=request.headers + conditions)
+        return request
+
+    def robots(self, url: str, host: str) -> Request:
+        """Ask for a robots.txt; a longer one is read as far as the limit goes (C-11)."""
+        return self._build(url, host, RequestPurpose.ROBOTS)
+
+    def _build(self, url: str, host: str, purpose: RequestPurpose) -> Request:
+        key = purpose, host in self._trusted
+        form = self._forms.get(key)
+        if form is None:
+            form = self._forms[key] = build(
+                url,
+                self._config,
+                version=self._version,
+                purpose=purpose,
+                sends_own_headers=host in self._trusted,
+            )
+        return replace(form, url=url)
+
+
+def check_requests(config: CrawlConfig, *, version: str) -> None:
+    """Raise ConfigError for a name or a header that no request can carry; nothing has started."""
+    check_http(config.http)
+    product_token(user_agent(config, version=version))
 
 
 def build(

@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from geomi.errors import ConfigError
 from geomi.model.dataset.contract import Handover
 from geomi.settings.layers import Layer, Resolved, read_profile
-from geomi.url.canonical import without_user_info
+from geomi.url.parse import without_user_info
 
 # Each has a worker in a process of the service, with as many requests at once as it has places.
 MAX_DATASETS = 20

@@ -9,10 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from geomi.engine.host.requests import Requests
 from geomi.engine.host.robots import RobotsKeeper
 from geomi.engine.host.session import HostSession
 from geomi.engine.visit.privacy import Privacy
+from geomi.fetch.request import Requests
 from geomi.model.config import CrawlConfig, Limits, Politeness
 from geomi.model.entry import Batch, Lease
 from geomi.model.robots import RobotsKey

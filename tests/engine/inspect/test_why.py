@@ -18,8 +18,7 @@ from geomi.model.job import CrawlJob
 from geomi.model.site import Provider, Refusal, Review, SiteRule
 from geomi.model.verdict import State, Verdict
 from geomi.settings.providers import presets
-from geomi.url.canonical import url_hash
-from geomi.url.parse import parse
+from geomi.url.parse import parse, url_hash
 from tests.support.crawl import Ear, crawl_in, home_in, page, plan, robots, to
 from tests.support.server import Reply, Site
 from tests.support.waiting import waits

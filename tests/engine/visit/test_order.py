@@ -14,8 +14,7 @@ from geomi.frontier.priority import merit
 from geomi.model.config import CrawlConfig, Limits, Preset, UrlOrder, Weights
 from geomi.model.entry import Discovered, Target
 from geomi.model.page import PageLink
-from geomi.url.canonical import url_hash
-from geomi.url.parse import parse
+from geomi.url.parse import parse, url_hash
 from tests.engine.visit.test_links import entry
 from tests.support.crawl import LOCAL, Ear, crawl_seeds, crawl_site, home_in, page, paths
 from tests.support.server import Site

@@ -10,8 +10,7 @@ from hypothesis import strategies as st
 
 from geomi.admit.normalize import digest, identity
 from geomi.model.config import QueryPolicy, UrlRules
-from geomi.url.canonical import display
-from geomi.url.parse import parse
+from geomi.url.parse import display, parse
 
 DOCS = UrlRules(query=QueryPolicy.STRIP_ALL, force_https=True, strip_www=True)
 KEEP = UrlRules(query=QueryPolicy.KEEP)

@@ -26,8 +26,8 @@ from geomi.dataset.raw_file import (
 )
 from geomi.errors import SeedError
 from geomi.model.dataset.seed import ErrorType, Partition, Reject, SeedUrl
-from geomi.url.canonical import without_user_info
 from geomi.url.host import MAX_NAME_CHARS
+from geomi.url.parse import without_user_info
 
 SG = Partition("sg", "news", "2026-01-28")
 MOM = {

@@ -6,8 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from geomi.url.canonical import canonical, display, url_hash
-from geomi.url.parse import parse
+from geomi.url.parse import canonical, display, parse, url_hash
 
 ESCAPES = st.text(alphabet="%0123456789abcdefABCDEF/7eE가", max_size=30)
 

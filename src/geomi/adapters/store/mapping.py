@@ -16,8 +16,7 @@ from enum import StrEnum
 from functools import partial
 from typing import Any, Generic, TypeVar, Union, get_args, get_origin, get_type_hints
 
-from geomi.adapters.store.codec import encode, reviver
-from geomi.adapters.store.rows import Row, legible
+from geomi.adapters.store.rows import Row, encode, legible, reviver
 
 D = TypeVar("D")
 Convert = Callable[[Any], Any]

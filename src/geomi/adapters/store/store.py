@@ -23,16 +23,14 @@ from geomi.adapters.store.tables.jobs import JobTable
 from geomi.adapters.store.tables.journal import JournalTable, UnsentEventTable
 from geomi.adapters.store.tables.named_values import DueValueTable, NamedValueTable
 from geomi.adapters.store.tables.pages import PageTable
-from geomi.adapters.store.tables.providers import ProviderTable
 from geomi.adapters.store.tables.queues import QueueTable
 from geomi.adapters.store.tables.quotas import QuotaTable
-from geomi.adapters.store.tables.ranks import RankTable
 from geomi.adapters.store.tables.requests import RequestLogTable
 from geomi.adapters.store.tables.retention import RetentionTable
 from geomi.adapters.store.tables.robots import RobotsTable
 from geomi.adapters.store.tables.roster import RosterTable
 from geomi.adapters.store.tables.segments import SegmentTable
-from geomi.adapters.store.tables.sites import RefusalTable, SiteRuleTable
+from geomi.adapters.store.tables.sites import ProviderTable, RankTable, RefusalTable, SiteRuleTable
 from geomi.adapters.store.tables.workers import WorkerTable
 from geomi.errors import ConfigError
 from geomi.ports.runtime import ClockAnchor, ServerClock

@@ -29,7 +29,6 @@ from geomi.app.external_docs import refuse_unserved, world_for_job
 from geomi.app.recovery import check_sent, is_dead, recover
 from geomi.app.use import outputs, providers
 from geomi.engine import jobs
-from geomi.engine.host.requests import check_requests
 from geomi.engine.inspect.alarms import report_run
 from geomi.engine.visit.preview_text import erase_expired_texts
 from geomi.engine.visit.privacy import keeps_raw
@@ -40,6 +39,7 @@ from geomi.engine.worker.supervisor import CrawlReport, Supervisor, WorkerHandle
 from geomi.engine.world import World
 from geomi.errors import ConfigError, NothingFetched, StoreFull
 from geomi.extract.dom import is_selector
+from geomi.fetch.request import check_requests
 from geomi.model.config import CrawlConfig, Extraction
 from geomi.model.event import Warned
 from geomi.model.job import Commission, CrawlJob, JobKind, JobState, StopReason

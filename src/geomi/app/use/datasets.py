@@ -42,8 +42,7 @@ from geomi.ports.dataset import Dataset
 from geomi.settings.layers import Layer, resolve_under_profile, settings_layer
 from geomi.settings.options import Settings
 from geomi.settings.seeds import read_datasets
-from geomi.url.canonical import without_user_info
-from geomi.url.parse import Url, split
+from geomi.url.parse import Url, split, without_user_info
 
 MAX_NAME_CHARS = 4096
 SEED_PROFILE = "seed-engine"

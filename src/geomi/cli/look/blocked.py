@@ -22,7 +22,7 @@ from geomi.engine.jobs import read_seeds
 from geomi.errors import ConfigError, UnknownName
 from geomi.model.site import Refusal
 from geomi.settings.layers import profile_names, read_profile, resolve
-from geomi.url.canonical import url_hash
+from geomi.url.parse import url_hash
 
 PER_READ = 1000
 MAX_DAYS = 36_500

@@ -13,7 +13,6 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass
 
 from geomi.engine.host.lease import lease_s
-from geomi.engine.host.requests import Requests
 from geomi.engine.host.robots import JobRobots, RobotsKeeper
 from geomi.engine.host.session import HostSession
 from geomi.engine.visit.privacy import Privacy
@@ -21,6 +20,7 @@ from geomi.engine.visit.rules import JobRules
 from geomi.engine.world import World
 from geomi.errors import StoreBusy
 from geomi.fetch import response
+from geomi.fetch.request import Requests
 from geomi.frontier import politeness
 from geomi.frontier.state import NEW
 from geomi.model.config import CrawlConfig

@@ -18,11 +18,11 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import Protocol, runtime_checkable
 
-from geomi.engine.host.requests import Requests
 from geomi.engine.host.session import HostSession
 from geomi.engine.visit.privacy import Privacy
 from geomi.engine.world import World
 from geomi.fetch import response
+from geomi.fetch.request import Requests
 from geomi.model.config import CrawlConfig, OnOversize, RobotsRules
 from geomi.model.event import RobotsFetched, RobotsJudged, Warned
 from geomi.model.page import Fetched

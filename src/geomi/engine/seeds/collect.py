@@ -9,13 +9,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from geomi.engine.host.requests import Requests
 from geomi.engine.host.reserve import RedirectFollower
 from geomi.engine.seeds.context import SeedContext
 from geomi.engine.seeds.hosts import DomainSession, HostProbe, RecordingFetcher
 from geomi.engine.seeds.sitemaps import HostSitemaps
 from geomi.engine.visit.rules import JobRules
 from geomi.errors import LeaseLost, SeedError, StoreBusy
+from geomi.fetch.request import Requests
 from geomi.model.config import CrawlConfig
 from geomi.model.dataset.contract import HostFacts, RobotsFacts, ServerInfo, SitemapFacts
 from geomi.model.dataset.seed import ErrorType

@@ -27,7 +27,6 @@ from geomi.dataset.partition import (
     read_prod_key,
     success_path,
 )
-from geomi.engine.host.requests import Requests
 from geomi.engine.host.robots import read_copy
 from geomi.engine.jobs import MAX_SEEDS
 from geomi.engine.seeds.checkpoints import checkpoint_at, matching
@@ -35,6 +34,7 @@ from geomi.engine.seeds.hosts import contract_host_name
 from geomi.engine.visit.privacy import Privacy
 from geomi.engine.world import World
 from geomi.errors import GeomiError, first_error
+from geomi.fetch.request import Requests
 from geomi.model.config import CrawlConfig
 from geomi.model.dataset.contract import Contract, Handover, HostFacts, HostRobots, SkippedDomain
 from geomi.model.dataset.seed import Checksum, Manifest, Partition, PartitionFilter

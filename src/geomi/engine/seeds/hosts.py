@@ -19,13 +19,13 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import TypeVar
 
-from geomi.engine.host.requests import Requests
 from geomi.engine.host.reserve import reserve_host
 from geomi.engine.host.robots import JobRobots, RobotsKeeper
 from geomi.engine.host.session import CROWDED_S, HostSession, MustRest
 from geomi.engine.visit.rules import JobRules
 from geomi.engine.world import World
 from geomi.errors import SeedError
+from geomi.fetch.request import Requests
 from geomi.model.dataset.contract import RobotsFacts, ServerInfo
 from geomi.model.dataset.queue import MAX_ERROR_CHARS
 from geomi.model.dataset.seed import ErrorType

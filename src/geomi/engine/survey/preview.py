@@ -8,7 +8,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from geomi.analyse.page import analyse
-from geomi.engine.host.requests import Requests
 from geomi.engine.host.reserve import RedirectFollower, as_entry, reserved_session
 from geomi.engine.host.robots import RobotsKeeper
 from geomi.engine.host.session import HostSession, MustRest
@@ -16,6 +15,7 @@ from geomi.engine.visit.parsing import PageReader
 from geomi.engine.visit.rules import JobRules
 from geomi.engine.world import World
 from geomi.errors import ConfigError, LeaseLost, NothingFetched, StoreBusy
+from geomi.fetch.request import Requests
 from geomi.fetch.response import respond
 from geomi.model.index.analysis import Analysis, AnalysisInput
 from geomi.model.page import Article, Fetched

@@ -12,7 +12,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import groupby
 
-from geomi.engine.host.requests import Requests
 from geomi.engine.host.reserve import RedirectFollower, as_entry, reserved_session
 from geomi.engine.host.robots import JobRobots, RobotsKeeper
 from geomi.engine.host.session import HostSession, MustRest
@@ -23,6 +22,7 @@ from geomi.engine.world import World
 from geomi.errors import LeaseLost
 from geomi.extract.media import is_readable, is_risky
 from geomi.extract.page import extract
+from geomi.fetch.request import Requests
 from geomi.fetch.response import respond
 from geomi.model.entry import Discovered, EntryKind, Source
 from geomi.model.page import Fetched

@@ -10,8 +10,7 @@ from geomi.admit.normalize import identity
 from geomi.admit.url_pattern import pattern_of
 from geomi.model.config import CrawlConfig, FetchForm
 from geomi.model.entry import EntryKind
-from geomi.url.canonical import url_hash
-from geomi.url.parse import Url, split
+from geomi.url.parse import Url, split, url_hash
 from geomi.url.parse import parse as parse_url
 
 

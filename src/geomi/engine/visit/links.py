@@ -31,8 +31,7 @@ from geomi.model.entry import Discovered, EntryKind, Novelty, Settlement, Source
 from geomi.model.page import PageLink
 from geomi.model.verdict import Exclusion, Verdict
 from geomi.seed.sitemap import Sitemap, lastmod_s
-from geomi.url.canonical import url_hash
-from geomi.url.parse import Url, absolute, split
+from geomi.url.parse import Url, absolute, split, url_hash
 from geomi.url.parse import parse as parse_url
 
 UrlParser = Callable[[str], Url | None]

@@ -16,7 +16,6 @@ the page is kept, a capture for the archive. Nothing here writes; the settler do
 from __future__ import annotations
 
 from geomi.dedup.decide import fingerprint
-from geomi.engine.host.requests import Requests
 from geomi.engine.host.robots import JobRobots, RobotsKeeper
 from geomi.engine.host.session import HostSession
 from geomi.engine.visit.directives import Directives, canonical_target, read_directives
@@ -40,6 +39,7 @@ from geomi.engine.world import World
 from geomi.errors import BytesMissing
 from geomi.extract.media import is_readable
 from geomi.fetch import response
+from geomi.fetch.request import Requests
 from geomi.fetch.response import decide_rendering, respond
 from geomi.model.entry import EntryKind, UrlEntry
 from geomi.model.job import CrawlJob

@@ -25,8 +25,7 @@ from geomi.model.entry import Discovered, EntryKind, Source, UrlEntry
 from geomi.model.site import Review, SiteRule
 from geomi.model.verdict import Verdict
 from geomi.ports.store import Store
-from geomi.url.canonical import url_hash
-from geomi.url.parse import Url, split
+from geomi.url.parse import Url, split, url_hash
 from geomi.url.parse import parse as parse_url
 
 PROBES = ((EntryKind.SITEMAP, "/sitemap.xml"), (EntryKind.LISTING, "/llms.txt"))

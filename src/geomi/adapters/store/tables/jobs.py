@@ -8,9 +8,8 @@ from typing import Any
 
 from geomi.adapters.store.accounting.budget import budget_of, share_of
 from geomi.adapters.store.accounting.hosts import demands_of
-from geomi.adapters.store.codec import encode
 from geomi.adapters.store.mapping import RowMapper
-from geomi.adapters.store.rows import refuse_long
+from geomi.adapters.store.rows import encode, refuse_long
 from geomi.adapters.store.session import OwnedTable, Session, Values
 from geomi.adapters.store.statements import table_statements
 from geomi.adapters.store.tables.journal import write_step

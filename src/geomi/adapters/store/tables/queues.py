@@ -6,8 +6,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
 
-from geomi.adapters.store.codec import decode, encode
-from geomi.adapters.store.rows import Row, legible, refuse_long
+from geomi.adapters.store.rows import Row, decode, encode, legible, refuse_long
 from geomi.adapters.store.session import OwnedTable, Session, Values
 from geomi.adapters.store.statements import table_statements
 from geomi.errors import StoreError

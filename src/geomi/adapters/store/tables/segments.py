@@ -6,8 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from itertools import groupby
 from operator import itemgetter
 
-from geomi.adapters.store.codec import encode
-from geomi.adapters.store.rows import Row
+from geomi.adapters.store.rows import Row, encode
 from geomi.adapters.store.session import OwnedTable, Session
 from geomi.adapters.store.statements import table_statements
 from geomi.adapters.store.tables.pages import forget_copies, rewind

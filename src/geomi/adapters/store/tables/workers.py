@@ -6,8 +6,8 @@ import builtins
 from collections.abc import Sequence
 from dataclasses import replace
 
-from geomi.adapters.store.codec import encode
 from geomi.adapters.store.mapping import RowMapper
+from geomi.adapters.store.rows import encode
 from geomi.adapters.store.session import Session, SharedTable, TransactionClash, Values
 from geomi.adapters.store.statements import table_statements
 from geomi.model.worker import WorkerCard
