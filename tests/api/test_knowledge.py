@@ -172,7 +172,7 @@ async def test_a_preview_stores_nothing_and_obeys_robots(tmp_path: Path) -> None
             assert seen["classification"]["pageType"] and seen["quality"]["overall"] > 0
             links = {link["url"]: link["isInternal"] for link in seen["links"]}
             assert links[site.url("/car")] is True
-            for path, word in (("/car", "robots"), ("/away", "leads to")):
+            for path, word in (("/car", "robots"), ("/away", "redirects to")):
                 refused = await ground.mine.post("/preview", {"url": site.url(path)})
                 assert refused.status == 422 and word in refused.json["detail"], path
             assert (await ground.mine.get("/crawls")).json["crawls"] == []

@@ -241,7 +241,7 @@ async def test_one_cleans_at_a_time(tmp_path: Path) -> None:
     async with home_in(tmp_path, Ear()) as home:
         now_s = home.world.clock.now_s()
         await home.world.store.workers.take("clean", owner="w-x", until_s=now_s + 60, now_s=now_s)
-        with pytest.raises(StoreBusy, match="w-x is cleaning"):
+        with pytest.raises(StoreBusy, match="w-x is deleting expired data"):
             await clean(home)
 
 

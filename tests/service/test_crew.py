@@ -46,7 +46,7 @@ async def test_one_that_dies_is_followed_by_another_and_all_end_when_drained(
         os.kill(started[0].pid, signal.SIGKILL)
         await until(partial(are_there, len(errands) + 1))
         many.drain()
-    assert any("died; another follows" in text for text in ear.warnings)
+    assert any("died; another replaces it" in text for text in ear.warnings)
     assert not many.is_whole
     assert len(started) == len(errands) + 1  # nobody follows those who were told to leave
 

@@ -104,7 +104,7 @@ async def test_whoever_has_nothing_but_writing_to_do_ends(tmp_path: Path) -> Non
 async def test_too_little_free_space_is_not_ready(tmp_path: Path) -> None:
     async with serving(tmp_path, replace(LOCAL, min_free_bytes=10**18)) as ground:
         answer = await Client(ground.app, prefix="").get("/readyz")
-        assert answer.status == 503 and "too little space" in answer.json["detail"]
+        assert answer.status == 503 and "too little disk space" in answer.json["detail"]
         assert (await ground.mine.get("/crawls")).status == 200
 
 

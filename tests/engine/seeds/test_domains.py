@@ -475,7 +475,7 @@ async def test_a_checkpoint_of_somebody_else_is_not_overwritten(
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_bytes(b"theirs")
 
-        with pytest.raises(SeedError, match="exists already: another program wrote it") as error:
+        with pytest.raises(SeedError, match="exists already: another program") as error:
             await found.collect(*found.raw(1, *FIRST), on_keep=meanwhile)
         assert error.value.kind == ErrorType.STORAGE
         assert path.read_bytes() == b"theirs"
