@@ -117,8 +117,15 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 @pytest.hookimpl(tryfirst=True)
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Let each test carry its IDs in its report, which is all that a worker sends home."""
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Leave out what only `make prove` runs, and let each test carry its IDs in its report.
+
+    The report is all that a worker of xdist sends home.
+    """
+    if "prove" not in config.option.markexpr:
+        left_out = [item for item in items if item.get_closest_marker("prove")]
+        config.hook.pytest_deselected(items=left_out)
+        items[:] = [item for item in items if not item.get_closest_marker("prove")]
     for item in items:
         for mark in item.iter_markers("req"):
             item.user_properties.extend(("req", name) for name in mark.args)
