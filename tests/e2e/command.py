@@ -4,8 +4,12 @@ from __future__ import annotations
 
 import json
 import os
+import random
+import shutil
+import signal
 import subprocess
 import sys
+import time
 from pathlib import Path
 from typing import Any
 
@@ -41,6 +45,29 @@ def start(*arguments: str) -> subprocess.Popen[bytes]:
         env=clean_env(),
         start_new_session=True,
     )
+
+
+def kill_at_random(directory: Path, *command: str, kills: int, rng: random.Random) -> int:
+    """Kill a command in the second half of its work, again and again; return how often it died.
+
+    How long it takes is measured first, on a copy of the directory. A command that ends before it
+    is killed is the last.
+    """
+    copied = directory.with_name(f"{directory.name}-copy")
+    shutil.copytree(directory, copied)
+    began_s = time.monotonic()
+    assert run(*command, "-o", str(copied)).returncode == 0
+    whole_s = time.monotonic() - began_s
+    for killed in range(kills):
+        process = start(*command, "-o", str(directory))
+        try:
+            process.wait(rng.uniform(0.5, 0.95) * whole_s)
+        except subprocess.TimeoutExpired:
+            os.killpg(process.pid, signal.SIGKILL)
+            process.wait()
+        else:
+            return killed
+    return kills
 
 
 def clean_env() -> dict[str, str]:

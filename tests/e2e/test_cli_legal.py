@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 import json
-import os
 import random
-import signal
 import sqlite3
-import time
 from contextlib import closing
 from pathlib import Path
 
 import pytest
 
-from tests.e2e.command import LOCAL, records, run, start
+from tests.e2e.command import LOCAL, kill_at_random, records, run
 from tests.engine.enrich.test_loop import told
 from tests.engine.visit.test_preview_text import NEEDLES, QUERY, lighthouse, waiting
 from tests.support.private_site import traces
@@ -83,18 +80,7 @@ def test_an_enricher_that_is_killed_leaves_no_text_and_loses_no_page(tmp_path: P
         begin = ("crawl", site.url("/"), "-o", str(tmp_path), "--delay", "0", *LOCAL, *rules)
         assert run(*begin).returncode == 0
     assert len(waiting(tmp_path)) == 62
-    kills = 0
-    for _ in range(6):
-        process = start("enrich", "--once", "-o", str(tmp_path))
-        deadline_s = time.monotonic() + rng.uniform(0.6, 1.4)
-        while process.poll() is None and time.monotonic() < deadline_s:
-            time.sleep(0.01)
-        if process.poll() is not None:
-            break
-        os.killpg(process.pid, signal.SIGKILL)
-        process.wait()
-        kills += 1
-    assert kills > 0
+    assert kill_at_random(tmp_path, "enrich", "--once", kills=6, rng=rng) > 0
     assert run("enrich", "--once", "-o", str(tmp_path)).returncode == 0
     assert waiting(tmp_path) == [] and list(traces(tmp_path, NEEDLES)) == []
     with closing(sqlite3.connect(tmp_path / "geomi.db")) as db:

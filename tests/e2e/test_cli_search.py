@@ -3,19 +3,16 @@
 from __future__ import annotations
 
 import json
-import os
 import random
 import shutil
-import signal
 import sqlite3
-import time
 from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
 
 import pytest
 
-from tests.e2e.command import LOCAL, run, start
+from tests.e2e.command import LOCAL, kill_at_random, run
 from tests.support.server import Reply, Route, Seen, Site
 
 SENTENCES = {
@@ -172,18 +169,7 @@ def test_an_enricher_that_is_killed_again_and_again_loses_nothing(tmp_path: Path
     with Site({"/": Reply(f"<html><body>{links}".encode()), **routes}) as site:
         crawl = ("crawl", site.url("/"), "-o", str(tmp_path), "-n", "0", "--delay", "0")
         assert run(*crawl, *LOCAL, "--set", "analysis.min_chars=0", *EVERY).returncode == 0
-    kills = 0
-    while kills < 8:
-        process = start("enrich", "--once", "-o", str(tmp_path))
-        deadline_s = time.monotonic() + rng.uniform(0.7, 1.6)
-        while process.poll() is None and time.monotonic() < deadline_s:
-            time.sleep(0.01)
-        if process.poll() is not None:
-            break
-        os.killpg(process.pid, signal.SIGKILL)
-        process.wait()
-        kills += 1
-    assert kills > 0
+    assert kill_at_random(tmp_path, "enrich", "--once", kills=8, rng=rng) > 0
     ended = run("enrich", "--once", "-o", str(tmp_path), timeout_s=60)
     assert ended.returncode == 0, ended.stderr
     with closing(sqlite3.connect(tmp_path / "geomi.db")) as db:

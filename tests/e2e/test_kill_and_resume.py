@@ -18,16 +18,19 @@ from tests.e2e.command import LOCAL, records, run, start
 from tests.support.server import Seen, Site
 from tests.support.webs import random_web
 
-KILLS = 12  # with each number of workers
+KILLS, MANY = 4, 40
 PAGES = 150
 DELAY_S = 0.04
 TIMER_SLACK_S = 0.001  # a monotonic clock read in two processes
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("kills", [KILLS, pytest.param(MANY, marks=pytest.mark.prove)])
 @pytest.mark.parametrize("workers", [1, 2])
 @pytest.mark.req("FRN-16", "POL-05", "FRN-05", "FRN-11", "ROB-08")
-def test_killed_again_and_again_a_crawl_loses_nothing(tmp_path: Path, workers: int) -> None:
+def test_killed_again_and_again_a_crawl_loses_nothing(
+    tmp_path: Path, workers: int, kills: int
+) -> None:
     webs = [random_web(seed, pages=PAGES) for seed in (1, 2, 3)]
     rng = random.Random(workers)
     with ExitStack() as stack:
@@ -40,18 +43,18 @@ def test_killed_again_and_again_a_crawl_loses_nothing(tmp_path: Path, workers: i
             "--delay", str(DELAY_S), "--workers", str(workers), *LOCAL,
         ]  # fmt: skip
         open_leases: Counter[str] = Counter()
-        kills = 0
-        for _ in range(KILLS):
+        killed = 0
+        for _ in range(kills):
             before = sum(len(site.log) for site in sites)
             process = start(*command)
             _wait_for_requests(sites, before + rng.randint(1, 12), process)
             time.sleep(rng.uniform(0, 0.15))
             os.killpg(process.pid, signal.SIGKILL)
-            kills += process.wait() == -signal.SIGKILL
+            killed += process.wait() == -signal.SIGKILL
             open_leases += _open_leases(tmp_path)
         done = run(*command)
         assert done.returncode == 0, done.stderr
-        assert kills == KILLS
+        assert killed == kills
         fetched_before = [len(site.log) for site in sites]
         again = run(*command)
         assert again.returncode == 0, again.stderr

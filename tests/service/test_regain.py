@@ -35,7 +35,7 @@ async def test_every_crawl_of_a_lost_index_is_put_there_again(
     async with _lost(tmp_path, ear) as ground:
         assert await _where_found(ground) == set()
         await understood(ground.service, lambda: _is_whole(ground))
-        told = f"the index of `{TENANT}` is gone; it is made again from 3 crawls"
+        told = f"the index of `{TENANT}` is lost; geomi fills it again from 3 crawls"
         assert ear.warnings.count(told) == 1
         async with open_search_indexes(ground.service.home) as shelves:
             after = IndexRebuild(ground.service, shelves)
@@ -58,7 +58,9 @@ async def test_whoever_is_killed_on_the_way_is_followed_by_one_that_goes_on(
             await killed.go_on(asyncio.Event())
         assert await _where_found(ground) == {"village"}  # the newest comes first
         await understood(ground.service, lambda: _is_whole(ground))
-        assert f"the index of `{TENANT}` was gone; it is made again from 3 crawls" in (ear.warnings)
+        assert f"the index of `{TENANT}` was lost; geomi fills it again from 3 crawls" in (
+            ear.warnings
+        )
 
 
 @asynccontextmanager

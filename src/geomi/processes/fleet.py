@@ -18,7 +18,7 @@ import threading
 import time
 import traceback
 from collections.abc import Iterator
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, redirect_stdout
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
@@ -290,12 +290,12 @@ async def _waiting_urls(plan: FleetPlan) -> int:
 
 @contextmanager
 def cluster(address: str) -> Iterator[RayActors]:
-    """Connect to a cluster for a while."""
-    actors = RayActors(address)
-    try:
+    """Connect to a cluster for a while.
+
+    Ray prints what it notices about nodes on stdout, where only the answer of a command belongs.
+    """
+    with redirect_stdout(sys.stderr), closing(RayActors(address)) as actors:
         yield actors
-    finally:
-        actors.close()
 
 
 def up(actors: RayActors, plan: FleetPlan) -> FleetStatus:

@@ -82,14 +82,16 @@ def up(  # noqa: PLR0913  # one parameter a flag is what the command line is
     if configured.settings.db and not configured.settings.blobs:
         note("warning: without --blobs all nodes must share the data directory")
     with fleet.cluster(ray) as actors:
-        _tell(fleet.up(actors, plan), json=json)
+        found = fleet.up(actors, plan)
+    _tell(found, json=json)
 
 
 @commands.command("status")
 def status(ray: Address = "auto", json: flags.AsJson = False) -> None:
     """Show how many workers run, how many should run, and the node of each."""
     with fleet.cluster(ray) as actors:
-        _tell(fleet.status(actors), json=json)
+        found = fleet.status(actors)
+    _tell(found, json=json)
 
 
 @commands.command("down")
