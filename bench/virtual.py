@@ -42,7 +42,7 @@ class VirtualLoop(asyncio.SelectorEventLoop):
 
 
 class VirtualClock:
-    """`ports.clock.Clock` of a virtual loop; scheduling time and time of day are one number."""
+    """`ports.runtime.Clock` of a virtual loop; scheduling time and time of day are one number."""
 
     def now_s(self) -> float:
         """Return virtual time."""

@@ -134,7 +134,7 @@ class LeaseLost(GeomiError):
 
 
 class SeedError(GeomiError):
-    """A raw file or a domain cannot be processed; `kind` is one of `model.seed.ErrorType`."""
+    """A raw file or a domain cannot be processed; `kind` is one of `ErrorType`."""
 
     def __init__(self, message: str, *, kind: str, hint: str = "") -> None:
         super().__init__(message, hint=hint)

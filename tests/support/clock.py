@@ -6,7 +6,7 @@ import asyncio
 
 
 class HandClock:
-    """`ports.clock.Clock` whose scheduling time and time of day are the same number."""
+    """`ports.runtime.Clock` whose scheduling time and time of day are the same number."""
 
     def __init__(self, start_s: float = 1_000_000.0) -> None:
         self._now_s = start_s

@@ -28,7 +28,7 @@ from geomi.model.config import CrawlConfig
 from geomi.model.entry import Batch, Discovered, Lease, Settled, UrlEntry
 from geomi.model.job import Commission, CrawlJob, StopReason
 from geomi.model.page import Fetched, Request
-from geomi.ports.store import Frontier
+from geomi.ports.frontier import Frontier
 from geomi.ports.web import Fetcher
 from geomi.url.parse import parse
 from tests.contracts.reference import MemoryStore, open_memory

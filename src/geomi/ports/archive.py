@@ -13,30 +13,6 @@ from typing import Protocol
 from geomi.model.page import Capture, Ref
 
 
-class Spool(Protocol):
-    """Texts of jobs, each for a time: a name begins with the second at which it must be gone."""
-
-    async def put(self, job: str, texts: Mapping[str, bytes]) -> None:
-        """Let texts wait."""
-        ...
-
-    async def get(self, job: str, name: str) -> bytes | None:
-        """Return a text; None where it is gone, or not whole."""
-        ...
-
-    async def drop(self, job: str, names: Sequence[str]) -> None:
-        """Erase texts; a missing one is not an error."""
-        ...
-
-    async def erase(self, job: str) -> None:
-        """Erase all that waits of a job."""
-        ...
-
-    async def sweep(self, *, wall_s: float) -> int:
-        """Erase all whose time is over, of every job and tenant; return how many."""
-        ...
-
-
 class Archive(Protocol):
     """Page bytes in segments that other tools can read."""
 
@@ -86,4 +62,28 @@ class KeptArchive(Archive, Protocol):
 
     async def blank(self, segment: str, places: Sequence[Ref], *, wall_s: float) -> None:
         """Overwrite some records of a closed segment with empty ones."""
+        ...
+
+
+class Spool(Protocol):
+    """Texts of jobs, each for a time: a name begins with the second at which it must be gone."""
+
+    async def put(self, job: str, texts: Mapping[str, bytes]) -> None:
+        """Let texts wait."""
+        ...
+
+    async def get(self, job: str, name: str) -> bytes | None:
+        """Return a text; None where it is gone, or not whole."""
+        ...
+
+    async def drop(self, job: str, names: Sequence[str]) -> None:
+        """Erase texts; a missing one is not an error."""
+        ...
+
+    async def erase(self, job: str) -> None:
+        """Erase all that waits of a job."""
+        ...
+
+    async def sweep(self, *, wall_s: float) -> int:
+        """Erase all whose time is over, of every job and tenant; return how many."""
         ...

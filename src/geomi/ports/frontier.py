@@ -1,16 +1,99 @@
-"""The census of the frontier: how many URLs of a job wait, and the states of its URLs."""
+"""The frontier: which URL is next, and a census of the URLs that wait or are done.
+
+The claim protocol: the unit of a claim is the host. `claim` lends hosts that are due, `renew` keeps
+them, `settle` closes visits and gives hosts back, all against a fencing token; a lease that nobody
+renews expires by itself. `now_s` is always an argument.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from typing import Protocol
 
-from geomi.model.entry import EntryFilter, EntryPage, RemainingWork, Tally, UrlEntry
+from geomi.model.entry import (
+    Batch,
+    Discovered,
+    EntryFilter,
+    EntryPage,
+    Lease,
+    RemainingWork,
+    Settled,
+    Tally,
+    UrlEntry,
+)
 from geomi.model.history import FIRST_CURSOR, PageCursor
 from geomi.model.site import HostView, OutcomeCount
 from geomi.model.verdict import Outcome, State
 
 EntryEnding = tuple[State, Outcome | None, int | None]  # with the status, where there was an answer
+
+
+class Frontier(Protocol):
+    """Which URL is next, for whom, and when.
+
+    `max_queued` is how many URLs of all jobs may wait, by the settings; 0 is no limit.
+    """
+
+    max_queued: int
+
+    async def add(self, job: str, urls: Sequence[Discovered], *, now_s: float) -> int:
+        """Put URLs into a job's frontier; return how many were new."""
+        ...
+
+    async def reopen(self, job: str) -> int:
+        """Let every page that a job has kept wait once more, for its links alone.
+
+        For a job whose rules became wider: they were judged by the old ones. Return how many.
+        """
+        ...
+
+    async def claim(
+        self,
+        job: str,
+        *,
+        owner: str,
+        hosts: int,
+        urls: int,
+        lease_s: float,
+        now_s: float,
+        wall_s: float,
+    ) -> list[Lease]:
+        """Lend up to `hosts` due hosts with up to `urls` due entries each, best priority first.
+
+        Never lends a host before its next allowed time, nor one whose address already has its share
+        of live leases, nor more entries than the job's page limit leaves, or its tenant's quota of
+        this day; nothing where the tenant may keep nothing more.
+        """
+        ...
+
+    async def reserve(
+        self, job: str, host: str, *, owner: str, lease_s: float, delay_s: float, now_s: float
+    ) -> Lease | float:
+        """Lend one named host without entries, or return when it may be asked again."""
+        ...
+
+    async def renew(self, leases: Sequence[Lease], *, lease_s: float, now_s: float) -> list[Lease]:
+        """Prolong leases; lost ones are missing from the answer."""
+        ...
+
+    async def place(self, lease: Lease, ip: str, *, per_ip: int, now_s: float) -> bool:
+        """Record the address behind a host; False when it has its share of leases already."""
+        ...
+
+    async def permit(self, *, per_hour: int, per_day: int, now_s: float) -> float:
+        """Take one request off the caps that all jobs with a cap share (POL-03); 0 is no cap.
+
+        Return `now_s` when it may be sent now and is counted, else when to ask again. No window of
+        an hour or a day, wherever it starts, holds more than its cap.
+        """
+        ...
+
+    async def settle(self, batch: Batch) -> Settled:
+        """Close visits and hosts in one transaction; nothing under a lost lease is written.
+
+        The request log is the exception: what was asked was asked.
+        """
+        ...
 
 
 class Census(Protocol):

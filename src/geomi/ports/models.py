@@ -40,10 +40,7 @@ class Embedder(Protocol):
         ...
 
     async def embed(self, texts: Sequence[str], *, is_query: bool = False) -> Vectors:
-        """Return one vector for each text, however many there are.
-
-        Raise `ModelError` where that cannot be, `ModelBusy` for now.
-        """
+        """Return one vector for each text, however many there are."""
         ...
 
 
@@ -56,5 +53,5 @@ class LanguageModel(Protocol):
         ...
 
     async def answer(self, prompt: Prompt) -> ModelReply:
-        """Answer one question; raise `ModelError` where that cannot be, `ModelBusy` for now."""
+        """Answer one question."""
         ...

@@ -1,10 +1,10 @@
 """What a process gives the engine: clock, disk, a process for heavy work, a sink for events.
 
-`Clock` is the only source of time; `SharedTime` keeps it equal to that of other processes. `Disk`
-says whether there is enough free space. `Compute` runs native code that cannot be interrupted,
-in a process that can be killed. `EventSink` takes events; it never waits and never fails a crawl.
-`ClockAnchor` and `ClockComparison` are how a store ties its time to a clock; `ServerClock` is that
-of a database server.
+`Clock` is the only source of time; `SharedTime` keeps it equal to that of other processes. A store
+ties its time to a clock by a `ClockAnchor`, or to that of its database server by a `ServerClock`.
+`Disk` says whether there is enough free space. `Compute` runs native code that cannot be
+interrupted, in a process that can be killed. `EventSink` takes events; it never waits and never
+fails a crawl.
 """
 
 from __future__ import annotations
@@ -46,6 +46,39 @@ class SharedTime(Protocol):
         ...
 
 
+@dataclass(frozen=True, slots=True)
+class ClockAnchor:
+    """One moment on two axes: the boot clock of one boot, and scheduling time."""
+
+    boot_id: str
+    reading_s: float
+    time_s: float
+
+
+@dataclass(frozen=True, slots=True)
+class ClockComparison:
+    """How far the time of a store is ahead of a clock, and its offset from the server's time."""
+
+    ahead_s: float
+    offset_s: float
+
+
+class ServerClock(Protocol):
+    """The clock of a database server, which machines with clocks of their own share."""
+
+    def time_s(self) -> float:
+        """Return the store's time, never before the last sign of any worker."""
+        ...
+
+    async def compare(self, now_s: Callable[[], float]) -> ClockComparison:
+        """Say how far the store's time is ahead of a clock."""
+        ...
+
+    async def set_offset(self, offset_s: float, *, instead_of: float) -> bool:
+        """Let the store's time differ from its server's by so much; False where another did."""
+        ...
+
+
 class Disk(Protocol):
     """The disk that this process writes to."""
 
@@ -80,37 +113,4 @@ class EventSink(Protocol):
 
     def emit(self, event: Event) -> None:
         """Take one event."""
-        ...
-
-
-@dataclass(frozen=True, slots=True)
-class ClockAnchor:
-    """One moment on two axes: the boot clock of one boot, and scheduling time."""
-
-    boot_id: str
-    reading_s: float
-    time_s: float
-
-
-@dataclass(frozen=True, slots=True)
-class ClockComparison:
-    """How far the time of a store is ahead of a clock, and its offset from the server's time."""
-
-    ahead_s: float
-    offset_s: float
-
-
-class ServerClock(Protocol):
-    """The clock of a database server, which machines with clocks of their own share."""
-
-    def time_s(self) -> float:
-        """Return the store's time, never before the last sign of any worker."""
-        ...
-
-    async def compare(self, now_s: Callable[[], float]) -> ClockComparison:
-        """Say how far the store's time is ahead of a clock."""
-        ...
-
-    async def set_offset(self, offset_s: float, *, instead_of: float) -> bool:
-        """Let the store's time differ from its server's by so much; False where another did."""
         ...

@@ -1,11 +1,6 @@
 """Durable state: one store with named parts, and the parts that every crawl uses.
 
-`Store` names all parts. Those of pages, sites, jobs and workers that have modules of their own are
-in this package too.
-
-The claim protocol: the unit of a claim is the host. `claim` lends hosts that are due, `renew` keeps
-them, `settle` closes visits and gives hosts back, all against a fencing token; a lease that nobody
-renews expires by itself. `now_s` is always an argument.
+`Store` names all parts. Those that are not here have modules of their own in this package.
 """
 
 from __future__ import annotations
@@ -14,87 +9,18 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Protocol
 
-from geomi.model.entry import Batch, Discovered, Lease, Settled
 from geomi.model.job import CrawlJob, JobFilter, JobState
 from geomi.model.page import CaptureRow, KnownPage, PageRecord
 from geomi.model.request_log import SentRequest
 from geomi.model.robots import RobotsCopy, RobotsKey
 from geomi.ports.dataset import SeedQueues
-from geomi.ports.frontier import Census
+from geomi.ports.frontier import Census, Frontier
 from geomi.ports.jobs import JobJournal, JobRetention, JobRoster, Quotas, UnsentEvents
 from geomi.ports.named_values import DueValues, NamedValues
 from geomi.ports.pages import Costs, Documents, Histories, Sweeps
 from geomi.ports.runtime import ClockAnchor, ServerClock
 from geomi.ports.sites import Providers, Ranks, Refusals, SiteRules
 from geomi.ports.workers import Workers
-
-
-class Frontier(Protocol):
-    """Which URL is next, for whom, and when.
-
-    `max_queued` is how many URLs of all jobs may wait, by the settings; 0 is no limit.
-    """
-
-    max_queued: int
-
-    async def add(self, job: str, urls: Sequence[Discovered], *, now_s: float) -> int:
-        """Put URLs into a job's frontier; return how many were new."""
-        ...
-
-    async def reopen(self, job: str) -> int:
-        """Let every page that a job has kept wait once more, for its links alone.
-
-        For a job whose rules became wider: they were judged by the old ones. Return how many.
-        """
-        ...
-
-    async def claim(
-        self,
-        job: str,
-        *,
-        owner: str,
-        hosts: int,
-        urls: int,
-        lease_s: float,
-        now_s: float,
-        wall_s: float,
-    ) -> list[Lease]:
-        """Lend up to `hosts` due hosts with up to `urls` due entries each, best priority first.
-
-        Never lends a host before its next allowed time, nor one whose address already has its share
-        of live leases, nor more entries than the job's page limit leaves, or its tenant's quota of
-        this day; nothing where the tenant may keep nothing more.
-        """
-        ...
-
-    async def reserve(
-        self, job: str, host: str, *, owner: str, lease_s: float, delay_s: float, now_s: float
-    ) -> Lease | float:
-        """Lend one named host without entries, or return when it may be asked again."""
-        ...
-
-    async def renew(self, leases: Sequence[Lease], *, lease_s: float, now_s: float) -> list[Lease]:
-        """Prolong leases; lost ones are missing from the answer."""
-        ...
-
-    async def place(self, lease: Lease, ip: str, *, per_ip: int, now_s: float) -> bool:
-        """Record the address behind a host; False when it has its share of leases already."""
-        ...
-
-    async def permit(self, *, per_hour: int, per_day: int, now_s: float) -> float:
-        """Take one request off the caps that all jobs with a cap share (POL-03); 0 is no cap.
-
-        Return `now_s` when it may be sent now and is counted, else when to ask again. No window of
-        an hour or a day, wherever it starts, holds more than its cap.
-        """
-        ...
-
-    async def settle(self, batch: Batch) -> Settled:
-        """Close visits and hosts in one transaction; nothing under a lost lease is written.
-
-        The request log is the exception: what was asked was asked.
-        """
-        ...
 
 
 class Jobs(Protocol):

@@ -26,7 +26,7 @@ from tests.contracts.reference.world import Book, World
 
 
 class MemoryCensus:
-    """`ports.census.Census` of one tenant."""
+    """`ports.frontier.Census` of one tenant."""
 
     def __init__(self, world: World, tenant: str) -> None:
         self._world = world

@@ -11,7 +11,7 @@ from tests.contracts.reference.world import World
 
 
 class MemoryCosts:
-    """`ports.knowledge.Costs` of one tenant."""
+    """`ports.pages.Costs` of one tenant."""
 
     def __init__(self, world: World, tenant: str) -> None:
         self._world = world

@@ -17,7 +17,7 @@ from tests.contracts.reference.world import World
 
 
 class MemoryDocuments:
-    """`ports.knowledge.Documents` of one tenant."""
+    """`ports.pages.Documents` of one tenant."""
 
     def __init__(self, world: World, tenant: str) -> None:
         self._world = world

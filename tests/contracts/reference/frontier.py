@@ -14,7 +14,7 @@ from tests.contracts.reference.world import World
 
 
 class MemoryFrontier:
-    """`ports.store.Frontier` of one tenant."""
+    """`ports.frontier.Frontier` of one tenant."""
 
     def __init__(self, world: World, tenant: str) -> None:
         self._world = world

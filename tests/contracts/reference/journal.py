@@ -18,7 +18,7 @@ from tests.contracts.reference.world import Book, World
 
 
 class MemoryJournal:
-    """`ports.journal.Journal` of one tenant."""
+    """`ports.jobs.JobJournal` of one tenant."""
 
     def __init__(self, world: World, tenant: str) -> None:
         self._world = world

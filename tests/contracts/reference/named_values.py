@@ -11,7 +11,7 @@ from tests.contracts.reference.world import World
 
 
 class MemoryNamedValues:
-    """`ports.namespaces.Namespaces` of one tenant."""
+    """`ports.named_values.NamedValues` of one tenant."""
 
     def __init__(self, world: World, tenant: str) -> None:
         self._named_values = world.named_values
@@ -73,7 +73,7 @@ class MemoryNamedValues:
 
 
 class MemoryDueValues:
-    """`ports.namespaces.DueSlips`."""
+    """`ports.named_values.DueValues`."""
 
     def __init__(self, world: World) -> None:
         self._named_values = world.named_values

@@ -11,7 +11,7 @@ from tests.contracts.reference.world import World
 
 
 class MemoryProviders:
-    """`ports.store.Providers` of one tenant."""
+    """`ports.sites.Providers` of one tenant."""
 
     def __init__(self, world: World, tenant: str) -> None:
         self._world = world

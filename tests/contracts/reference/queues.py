@@ -23,7 +23,7 @@ from tests.contracts.reference.world import SeedTask, World
 
 
 class MemoryQueues:
-    """`ports.queues.Queues` of one tenant."""
+    """`ports.dataset.SeedQueues` of one tenant."""
 
     def __init__(self, world: World, tenant: str) -> None:
         self._tasks = world.seed_tasks

@@ -18,7 +18,7 @@ from tests.contracts.reference.world import World
 
 
 class MemoryQuotas:
-    """`ports.tenancy.Quotas` of one tenant."""
+    """`ports.jobs.Quotas` of one tenant."""
 
     def __init__(self, world: World, tenant: str) -> None:
         self._world = world

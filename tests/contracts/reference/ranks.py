@@ -8,7 +8,7 @@ from tests.contracts.reference.world import World
 
 
 class MemoryRanks:
-    """`ports.site.Ranks`."""
+    """`ports.sites.Ranks`."""
 
     def __init__(self, world: World) -> None:
         self._world = world

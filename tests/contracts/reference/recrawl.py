@@ -20,7 +20,7 @@ from tests.contracts.reference.world import Book, World
 
 
 class MemoryHistories:
-    """`ports.recrawl.Histories` of one tenant."""
+    """`ports.pages.Histories` of one tenant."""
 
     def __init__(self, world: World, tenant: str) -> None:
         self._world = world
@@ -87,7 +87,7 @@ class MemoryHistories:
 
 
 class MemorySweeps:
-    """`ports.recrawl.Sweeps` of one tenant."""
+    """`ports.pages.Sweeps` of one tenant."""
 
     def __init__(self, world: World, tenant: str) -> None:
         self._world = world

@@ -15,7 +15,7 @@ _GOING = (Expired.URLS_GOING, Expired.JOB_GOING)
 
 
 class MemoryRetention:
-    """`ports.retention.Retention` of one tenant."""
+    """`ports.jobs.JobRetention` of one tenant."""
 
     def __init__(self, world: World, tenant: str) -> None:
         self._world = world

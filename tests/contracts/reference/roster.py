@@ -13,7 +13,7 @@ _WAITING = (JobState.PENDING, JobState.INITIALIZING, JobState.DISCOVERING)
 
 
 class MemoryRoster:
-    """`ports.tenancy.Roster`."""
+    """`ports.jobs.JobRoster`."""
 
     def __init__(self, world: World) -> None:
         self._world = world

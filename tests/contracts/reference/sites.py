@@ -9,7 +9,7 @@ from tests.contracts.reference.world import World
 
 
 class MemoryRefusals:
-    """`ports.store.Refusals` of one tenant."""
+    """`ports.sites.Refusals` of one tenant."""
 
     def __init__(self, world: World, tenant: str) -> None:
         self._world = world
@@ -38,7 +38,7 @@ class MemoryRefusals:
 
 
 class MemorySiteRules:
-    """`ports.store.SiteRules` of one tenant."""
+    """`ports.sites.SiteRules` of one tenant."""
 
     def __init__(self, world: World, tenant: str) -> None:
         self._world = world

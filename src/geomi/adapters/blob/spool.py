@@ -29,7 +29,7 @@ _NAME = re.compile(r"([0-9]{1,12})-[0-9a-f]{32}(?:\.part)?")
 
 
 class DirectorySpool:
-    """`ports.spool.Spool` in a data directory."""
+    """`ports.archive.Spool` in a data directory."""
 
     def __init__(self, root: Path) -> None:
         self._root = root / FOLDER
@@ -80,7 +80,7 @@ class DirectorySpool:
 
 
 class BucketSpool:
-    """`ports.spool.Spool` in a bucket, where every machine that enriches finds it."""
+    """`ports.archive.Spool` in a bucket, where every machine that enriches finds it."""
 
     def __init__(self, bucket: Bucket) -> None:
         self._bucket = bucket

@@ -140,7 +140,7 @@ def stood_still(ahead_s: float, now_s: float, beats_s: Sequence[float]) -> bool:
 
 
 class SystemClock:
-    """`ports.clock.Clock` of one process."""
+    """`ports.runtime.Clock` of one process."""
 
     def __init__(self, anchor: ClockAnchor, readings: Readings) -> None:
         self._passing_s, self._wall_s = readings.passing_s, readings.wall_s

@@ -205,7 +205,7 @@ def _client(region: str, endpoint: str, answer_s: float) -> Any:
 
 
 class BedrockModel:
-    """`ports.language.LanguageModel` of one model of a region."""
+    """`ports.models.LanguageModel` of one model of a region."""
 
     def __init__(self, bedrock: Bedrock, model: str) -> None:
         self._bedrock = bedrock

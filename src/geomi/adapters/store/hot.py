@@ -37,7 +37,7 @@ class ClaimRequest:
 
 
 class HotPath(Protocol):
-    """The work of `ports.store.Frontier`, each in a transaction that is open."""
+    """The work of `ports.frontier.Frontier`, each in a transaction that is open."""
 
     def add(
         self, db: HotSession, job: str, tenant: str, urls: Sequence[Discovered], now_s: float
@@ -95,7 +95,7 @@ def remaining_work(counts: Sequence[int], leased: int, next_s: float | None) -> 
 
 
 class FrontierTable:
-    """`ports.store.Frontier` of one tenant."""
+    """`ports.frontier.Frontier` of one tenant."""
 
     def __init__(self, database: Database, hot: HotPath, tenant: str) -> None:
         self._database = database

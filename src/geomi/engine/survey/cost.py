@@ -3,7 +3,7 @@
 The parts and prices are those of seed 004 §10, which pays for everything by the page. One page in
 two is extracted. Unrounded, a thousand pages cost 6.37 $; the seed rounds on the way and says
 6.32 $ (C-62). On your own machines you pay only for the models that you name
-(`settings/models.py`), or you give your own prices.
+(`settings/prices.py`), or you give your own prices.
 """
 
 from __future__ import annotations

@@ -55,7 +55,7 @@ class ErrorType(StrEnum):
 
 @dataclass(frozen=True, slots=True, order=True)
 class Partition:
-    """One day's finds of one category in one country; `seed.partition` makes checked ones."""
+    """One day's finds of one category in one country; `dataset/partition.py` makes checked ones."""
 
     country: str
     category: str

@@ -22,7 +22,7 @@ SQL = table_statements("documents", ROWS)
 
 
 class DocumentTable(OwnedTable):
-    """`ports.knowledge.Documents` of one tenant."""
+    """`ports.pages.Documents` of one tenant."""
 
     async def put(self, rows: Sequence[DocumentRow]) -> None:
         """Keep documents in place of those before under their ids, all or none."""

@@ -21,7 +21,7 @@ SQL = table_statements("journal")
 
 
 class JournalTable(OwnedTable):
-    """`ports.jobs.Journal` of one tenant."""
+    """`ports.jobs.JobJournal` of one tenant."""
 
     async def read(self, job: str, *, after: int = 0, limit: int) -> list[JobEvent]:
         """List a job's events after one, in their order."""

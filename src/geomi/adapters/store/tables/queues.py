@@ -73,7 +73,7 @@ class LoanRequest:
 
 
 class QueueTable(OwnedTable):
-    """`ports.queues.Queues` of one tenant."""
+    """`ports.dataset.SeedQueues` of one tenant."""
 
     async def send(self, dataset: str, messages: Sequence[Message]) -> int:
         """Let messages wait, in one transaction; return how many of them did not wait before."""
