@@ -2,7 +2,7 @@
 
 Three rules, for every markdown file of the project: a relative link leads to a file and, where it
 names one, to a heading; a path in backticks exists; no line names a place or a word that only its
-writer's machine knows. The last rule holds for code as well.
+writer's machine knows. The last two rules hold for code as well.
 """
 
 from __future__ import annotations
@@ -22,6 +22,8 @@ FENCE = re.compile(r"^(```|~~~)")
 LINK = re.compile(r"\[[^\]]*\]\(<?([^)\s>]+)>?[^)]*\)")
 HEADING = re.compile(r"^#{1,6} +(.*)$")
 PATH = re.compile(r"`([\w.-]+(?:/[\w.-]+)+\.(?:py|md|sql|toml|sh|txt))`")
+# A placeholder, or material beside the project.
+NO_PATH = re.compile(r"\bNAME\b|^\.\./shared/")
 # Home and mount directories of a person or a build machine; never part of what we explain.
 MACHINE = re.compile(r"(?<![\w.:/-])/(?:home|root|Users|work|farm|mnt|opt)/\w")
 OPEN_ENDS = re.compile(r"\b(?:TODO|FIXME|XXX)\b")
@@ -44,11 +46,11 @@ def check(path: Path) -> Iterator[str]:
         place = f"{path.relative_to(ROOT)}:{number}"
         if path != Path(__file__).resolve():
             yield from (f"{place}: {problem}" for problem in _slips(line))
-        if not is_markdown:
-            continue
-        in_fence ^= bool(FENCE.match(line))
+        in_fence ^= is_markdown and bool(FENCE.match(line))
         if not in_fence:
-            yield from (f"{place}: {problem}" for problem in _dead_ends(path, line))
+            yield from (f"{place}: {problem}" for problem in _dead_paths(path, line))
+        if is_markdown and not in_fence:
+            yield from (f"{place}: {problem}" for problem in _dead_links(path, line))
 
 
 def _files() -> Iterator[Path]:
@@ -68,13 +70,17 @@ def _slips(line: str) -> Iterator[str]:
         yield "leaves something open; finish it or write an issue"
 
 
-def _dead_ends(path: Path, line: str) -> Iterator[str]:
+def _dead_paths(path: Path, line: str) -> Iterator[str]:
+    for mentioned in PATH.findall(line):
+        bases = (ROOT, path.parent, PACKAGE)
+        if not NO_PATH.search(mentioned) and not any((base / mentioned).exists() for base in bases):
+            yield f"`{mentioned}` does not exist"
+
+
+def _dead_links(path: Path, line: str) -> Iterator[str]:
     for target in LINK.findall(line):
         if not re.match(r"[a-z]+:", target):
             yield from _dead_link(path, unquote(target))
-    for mentioned in PATH.findall(line):
-        if not any((base / mentioned).exists() for base in (ROOT, path.parent, PACKAGE)):
-            yield f"`{mentioned}` does not exist"
 
 
 def _dead_link(path: Path, target: str) -> Iterator[str]:

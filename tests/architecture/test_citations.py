@@ -1,15 +1,16 @@
-"""A cited decision or requirement can be looked up, and says something there.
+"""A cited decision, requirement or class can be looked up, and says something there.
 
 `C-41` is a heading of docs/reference/decisions.md, `ROB-23` is a line of
-docs/reference/requirements.md.
+docs/reference/requirements.md, `ports.store.Store` is a class of a module.
 """
 
 from __future__ import annotations
 
+import ast
 import re
 from collections.abc import Iterator
 
-from tests.architecture.tree import PACKAGE
+from tests.architecture.tree import PACKAGE, modules
 
 ROOT = PACKAGE.parents[1]
 REFERENCE = ROOT / "docs" / "reference"
@@ -23,6 +24,8 @@ MADE_UP = "tests/unit/tools/test_requirements.py"
 DECISION = re.compile(r"^### ([CG]-\d{2})\n(.*?)(?=^#|\Z)", re.MULTILINE | re.DOTALL)
 REQUIREMENT = re.compile(r"^- \*\*([A-Z0-9]+-\d{2})\*\* \S", re.MULTILINE)
 MAX_DECISION_LINES = 3
+NAMED_CLASS = re.compile(r"`((?:[a-z_]\w*\.)*)(\w+)\.([A-Z]\w*[a-z]\w*)`")
+OF_OTHERS = frozenset({"ada_url", "geomi", "layer"})  # `geomi.Page` is what the package exports
 
 
 def test_every_citation_resolves() -> None:
@@ -47,6 +50,22 @@ def test_every_decision_is_cited() -> None:
     assert [name for name, _ in _decisions() if name not in cited] == []
 
 
+def test_every_class_that_is_named_with_its_module_exists() -> None:
+    """A class that moves takes along what other files say of it."""
+    defined = {
+        f"{module.name.removesuffix('.py').replace('/', '.')}.{node.name}"
+        for module in modules()
+        for node in module.tree.body
+        if isinstance(node, ast.ClassDef)
+    }
+    assert [
+        f"{place} names {prefix}{module}.{name}"
+        for place, line in _lines()
+        for prefix, module, name in NAMED_CLASS.findall(line)
+        if f"{prefix}{module}.{name}" not in defined and module not in OF_OTHERS
+    ] == []
+
+
 def _decisions() -> list[tuple[str, str]]:
     return DECISION.findall((REFERENCE / "decisions.md").read_text("utf-8"))
 
@@ -56,8 +75,13 @@ def _requirements() -> set[str]:
 
 
 def _citations() -> Iterator[tuple[str, str]]:
+    for place, line in _lines():
+        yield from ((place, name) for name in CITED.findall(line))
+
+
+def _lines() -> Iterator[tuple[str, str]]:
     for file in sorted(file for folder in CITING for file in (ROOT / folder).rglob("*")):
         place = file.relative_to(ROOT).as_posix()
         if file.suffix in SUFFIXES and place != MADE_UP:
             for number, line in enumerate(file.read_text("utf-8").splitlines(), start=1):
-                yield from ((f"{place}:{number}", name) for name in CITED.findall(line))
+                yield f"{place}:{number}", line
