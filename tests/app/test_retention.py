@@ -7,7 +7,6 @@ import shutil
 import sqlite3
 from collections.abc import Callable, Iterator
 from contextlib import closing
-from copy import copy
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -64,13 +63,6 @@ class Dying:
             raise Killed
 
         return made
-
-
-def _with(store: Any, **parts: Any) -> Any:
-    """Return a store that is the real one but for some of its parts."""
-    changed = copy(store)
-    changed.__dict__.update(parts)
-    return changed
 
 
 async def _crawl(root: Path, site: Site, *, urls_days: float = 0, jobs_days: float = 0) -> CrawlJob:

@@ -14,7 +14,7 @@ from typing import Any, Protocol
 
 WAL = "-wal"
 WAL_FRAME_HEAD_BYTES = 24  # of which bytes 4 to 8 are not zero where a transaction ends
-IOERR_WRITE, IOERR_SYNC, IOERR_TRUNCATE, FULL, OK = 778, 1034, 1546, 13, 0
+IOERR_WRITE, IOERR_SYNC, FULL, OK = 778, 1034, 13, 0
 
 _Open = CFUNCTYPE(c_int, c_void_p, c_void_p, c_void_p, c_int, c_void_p)
 _Delete = CFUNCTYPE(c_int, c_void_p, c_char_p, c_int)

@@ -7,7 +7,7 @@ from dataclasses import asdict, replace
 
 import pytest
 
-from geomi.adapters.store.rows import decode, decode_pairs, encode
+from geomi.adapters.store.rows import decode, encode
 from geomi.model.config import CrawlConfig, Limits, Politeness, Scope, Within
 from tests.contracts.suites.keeping import UNUSUAL
 
@@ -38,8 +38,3 @@ def test_a_whole_number_of_seconds_is_a_float_again() -> None:
     read = decode(Politeness, '{"delay_s": 2, "base_delay_s": 1}')
     assert (read.delay_s, read.base_delay_s) == (2.0, 1.0)
     assert isinstance(read.delay_s, float)
-
-
-def test_pairs_come_back() -> None:
-    pairs = (("limits.max_pages", "flag"), ("a", "b"))
-    assert decode_pairs(encode(pairs)) == pairs

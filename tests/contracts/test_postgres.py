@@ -54,7 +54,7 @@ if find_spec("psycopg") is None:
 
 import psycopg
 
-from geomi.adapters.store.postgres.address import is_postgres, read_address
+from geomi.adapters.store.postgres.address import read_address
 from geomi.adapters.store.session import Statement
 from geomi.adapters.store.store import DatabaseStore, open_postgres
 
@@ -123,12 +123,6 @@ class TestAddress:
 
     def test_the_longest_name_is_not_refused(self) -> None:
         assert read_address(f"postgresql://h/d?schema={'a' * 63}").schema == "a" * 63
-
-    def test_only_urls_of_postgres_are_ours(self) -> None:
-        assert is_postgres("postgresql://h/d")
-        assert is_postgres("postgres://h/d")
-        assert not is_postgres("geomi-data")
-        assert not is_postgres("postgresql")
 
 
 class TestOpening:

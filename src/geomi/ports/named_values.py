@@ -52,7 +52,3 @@ class DueValues(Protocol):
     async def due(self, namespace: str, *, wall_s: float, limit: int) -> Sequence[NamedValue]:
         """List what is due in the namespaces of this name, longest due first."""
         ...
-
-    async def next_due_s(self, namespace: str) -> float | None:
-        """Return when the first of them is due."""
-        ...

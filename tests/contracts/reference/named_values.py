@@ -80,16 +80,11 @@ class MemoryDueValues:
 
     async def due(self, namespace: str, *, wall_s: float, limit: int) -> list[NamedValue]:
         """List what is due in the namespaces of this name, longest due first."""
-        dated = [
-            (due_at_s, named) for due_at_s, named in self._dated(namespace) if due_at_s <= wall_s
-        ]
-        dated.sort(key=lambda one: (one[0], one[1].tenant, one[1].name))
-        return [named for _, named in dated[: values_listed(limit)]]
-
-    async def next_due_s(self, namespace: str) -> float | None:
-        """Return when the first of them is due."""
-        return min((due_at_s for due_at_s, _ in self._dated(namespace)), default=None)
-
-    def _dated(self, namespace: str) -> list[tuple[float, NamedValue]]:
         own = (named for named in self._named_values.values() if named.namespace == namespace)
-        return [(named.due_at_s, named) for named in own if named.due_at_s is not None]
+        dated = [
+            (named.due_at_s, named.tenant, named.name, named)
+            for named in own
+            if named.due_at_s is not None and named.due_at_s <= wall_s
+        ]
+        dated.sort(key=lambda one: one[:3])
+        return [named for *_, named in dated[: values_listed(limit)]]

@@ -155,7 +155,6 @@ class TestDueValues:
             "soon",
         ]
         assert [named.tenant for named in await due.due("hooks", wall_s=99.0, limit=1)] == ["b"]
-        assert await due.next_due_s("hooks") == 10.0
 
     @waits
     async def test_what_was_done_is_not_due(self, stores: Stores) -> None:
@@ -164,4 +163,3 @@ class TestDueValues:
         (named,) = await store.due_values.due("hooks", wall_s=10.0, limit=10)
         assert await store.named_values.change(replace(named, due_at_s=None))
         assert await store.due_values.due("hooks", wall_s=99.0, limit=10) == []
-        assert await store.due_values.next_due_s("hooks") is None

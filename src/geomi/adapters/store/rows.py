@@ -156,12 +156,6 @@ def decode_strings(text: str) -> tuple[str, ...]:
     return strings
 
 
-def decode_pairs(text: str) -> tuple[tuple[str, str], ...]:
-    """Read pairs of strings."""
-    pairs: tuple[tuple[str, str], ...] = reviver(tuple[tuple[str, str], ...])(json.loads(text))
-    return pairs
-
-
 def _fields(value: Any) -> dict[str, Any]:
     """Return the fields of a dataclass; its tuples and words need no copy."""
     return {name: getattr(value, name) for name in _names(value.__class__)}

@@ -104,9 +104,7 @@ async def _page(
         "settings.html",
         status=HTTPStatus.UNPROCESSABLE_ENTITY if faults else HTTPStatus.OK,
         used=await tenants.usage(visit.desk),
-        keys=sorted(found, key=lambda key: (key.revoked_at_s is not None, -key.created_at_s))[
-            :KEYS
-        ],
+        keys=sorted(found, key=_rank)[:KEYS],
         every_scope=tuple(KeyScope),
         tenants=(
             await tenants.page(visit.service, after="", limit=TENANTS) if visit.is_admin else []

@@ -33,7 +33,6 @@ class PolitenessRule(StrEnum):
     AT_ONCE = "at_once"
     PER_ADDRESS = "per_address"
     ROBOTS = "robots"
-    CAP = "cap"
     DAMAGED = "damaged_row"
 
 

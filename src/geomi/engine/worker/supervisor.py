@@ -28,8 +28,8 @@ from geomi.model.job import CrawlJob, StopReason
 from geomi.model.worker import WorkerRole
 
 MAX_RESTARTS = 5
-# How often the seconds worked are written down, so that `limits.max_time_s` survives a crash, and what is
-# left is told.
+# How often the seconds worked are written down, so that `limits.max_time_s` survives a crash, and
+# what is left is told.
 BEAT_S = 2.0
 # How often it is looked whether others have sent what they wrote: each look lists a bucket.
 UPLOAD_LOOK_S = 1.0

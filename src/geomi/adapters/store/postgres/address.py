@@ -33,11 +33,6 @@ class DatabaseAddress:
     schema: str
 
 
-def is_postgres(url: str) -> bool:
-    """Whether a URL names a PostgreSQL database."""
-    return url.partition("://")[0].lower() in SCHEMES and "://" in url
-
-
 def read_address(url: str) -> DatabaseAddress:
     """Take a URL apart; refuse one that names no database of ours."""
     try:

@@ -64,9 +64,9 @@ def write_hosts(db: PostgresSession, rows: Sequence[HostRow]) -> None:
 
 
 def close_entries(db: PostgresSession, closed: Mapping[str, Sequence[Settlement]]) -> None:
-    """Count settled entries of hosts that stay lent, as `ledger.host.close` does; all are locked.
+    """Count settled entries of hosts that stay lent, as `accounting.hosts.close` does.
 
-    Little else of them changes, and most of a host's row is what its pages repeat.
+    All are locked. Little else of them changes, and most of a host's row is what its pages repeat.
     """
     rows = [(host, len(visits), answered_s(visits)) for host, visits in closed.items()]
     if rows:

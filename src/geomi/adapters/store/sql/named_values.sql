@@ -48,7 +48,3 @@ FROM named_values
 WHERE namespace = :namespace AND due_at_s <= :wall_s
 ORDER BY due_at_s, tenant, name
 LIMIT :many;
-
--- name: next_due
--- When the first value of the namespaces of a name is due.
-SELECT MIN(due_at_s) FROM named_values WHERE namespace = :namespace AND due_at_s IS NOT NULL;

@@ -44,7 +44,7 @@ def token_of(db: SqliteSession, host: str) -> int:
 
 
 def close_entries(db: SqliteSession, closed: Mapping[str, Sequence[Settlement]]) -> None:
-    """Count settled entries of hosts that stay lent, as `ledger.host.close` does."""
+    """Count settled entries of hosts that stay lent, as `accounting.hosts.close` does."""
     rows = [(len(visits), answered_s(visits), host) for host, visits in closed.items()]
     db.executemany(SQL["close"], rows)
 

@@ -71,13 +71,6 @@ class DueValueTable(SharedTable):
         rows = await self._database.read(lambda db: db.rows(SQL["due"], values))
         return [ROWS.read(row) for row in rows]
 
-    async def next_due_s(self, namespace: str) -> float | None:
-        """Return when the first of them is due."""
-        due_s = await self._database.read(
-            lambda db: db.value(SQL["next_due"], {"namespace": namespace})
-        )
-        return None if due_s is None else float(due_s)
-
 
 def check_named_value(named: NamedValue) -> None:
     """Refuse what is too large to be kept."""
