@@ -57,9 +57,7 @@ def plan_for(provider: Provider, *, resume: bool = False, **options: object) -> 
 
 
 @waits
-async def crawl_for(
-    root: Path, site: Site, provider: Provider, *, registers: bool = True
-) -> Crawled:
+async def crawl_for(root: Path, provider: Provider, *, registers: bool = True) -> Crawled:
     """Register a provider and crawl it."""
     ear = Ear()
     async with home_in(root, ear) as home:
@@ -71,7 +69,7 @@ async def crawl_for(
 @pytest.mark.req("CFG-01")
 def test_links_are_discovered_from_its_seeds_within_its_patterns(tmp_path: Path) -> None:
     with Site(ROUTES) as site:
-        crawled = crawl_for(tmp_path, site, provider_of(site))
+        crawled = crawl_for(tmp_path, provider_of(site))
         assert sorted(crawled.urls) == [site.url("/docs"), site.url("/docs/a")]
         assert crawled.report.job.provider == "example"
         assert crawled.entries[site.url("/docs")].depth == 0
@@ -89,7 +87,7 @@ def test_the_sitemap_that_it_names_is_read(tmp_path: Path) -> None:
         )
         urlset = f"<urlset>{listing}</urlset>".encode()
         routes["/map.xml"] = Reply(urlset, content_type="text/xml")
-        crawled = crawl_for(tmp_path, site, provider_of(site, sitemap_url=site.url("/map.xml")))
+        crawled = crawl_for(tmp_path, provider_of(site, sitemap_url=site.url("/map.xml")))
         wanted = [site.url(path) for path in ("/docs", "/docs/a", "/docs/hidden")]
         assert sorted(crawled.urls) == wanted
         assert crawled.record(site.url("/docs/hidden"))["source"] == "sitemap"
@@ -101,7 +99,7 @@ def test_a_preset_warns_of_terms_that_nobody_read_and_of_a_better_channel(tmp_pa
     with Site(ROUTES) as site:
         preset = presets()["openai"]
         stand_in = provider_of(site, key=preset.key)
-        crawled = crawl_for(tmp_path, site, stand_in, registers=False)
+        crawled = crawl_for(tmp_path, stand_in, registers=False)
     assert preset.channel is Channel.CONTEXT7
     assert crawled.ear.warnings == [
         "the terms of provider openai have not been reviewed",
@@ -168,7 +166,7 @@ def test_at_its_page_limit_its_crawl_ends_with_a_warning(
     tmp_path: Path, most: int, stop: str, is_told: bool
 ) -> None:
     with Site(ROUTES) as site:
-        crawled = crawl_for(tmp_path, site, provider_of(site, max_pages=most))
+        crawled = crawl_for(tmp_path, provider_of(site, max_pages=most))
         assert crawled.report.job.stop == stop
         assert len(crawled.urls) == min(most, 2)
         told = [text for text in crawled.ear.warnings if "reached its limit of 1 pages" in text]

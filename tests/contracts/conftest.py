@@ -12,8 +12,9 @@ import pytest
 pytest.register_assert_rewrite("tests.contracts.suites")
 
 from geomi.adapters.store.store import open_sqlite  # noqa: E402
+from geomi.ports.store import Store  # noqa: E402
 from tests.contracts.reference import open_memory  # noqa: E402  # after the assertions are rewritten
-from tests.contracts.suites.handles import Store, Stores  # noqa: E402
+from tests.contracts.suites.handles import Stores  # noqa: E402
 from tests.support.postgres import Cluster  # noqa: E402
 
 

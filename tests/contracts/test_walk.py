@@ -10,8 +10,8 @@ from hypothesis import HealthCheck, settings
 from hypothesis.stateful import run_state_machine_as_test
 
 from geomi.adapters.store.store import open_sqlite
+from geomi.ports.store import Store
 from tests.contracts.reference import open_memory
-from tests.contracts.suites.handles import Store
 from tests.contracts.suites.walk import Walk
 from tests.support.postgres import Cluster
 from tests.support.stores import with_parts

@@ -47,7 +47,7 @@ def test_killed_again_and_again_a_crawl_loses_nothing(
         for _ in range(kills):
             before = sum(len(site.log) for site in sites)
             process = start(*command)
-            _wait_for_requests(sites, before + rng.randint(1, 12), process)
+            _wait_for_requests(sites, before + rng.randint(1, 12))
             time.sleep(rng.uniform(0, 0.15))
             os.killpg(process.pid, signal.SIGKILL)
             killed += process.wait() == -signal.SIGKILL
@@ -72,7 +72,7 @@ def test_killed_again_and_again_a_crawl_loses_nothing(
     assert set(kept.values()) == {1}, "one record a page"
 
 
-def _wait_for_requests(sites: list[Site], count: int, process: object) -> None:
+def _wait_for_requests(sites: list[Site], count: int) -> None:
     """Let the crawl get somewhere before it is killed; starting takes most of a second."""
     deadline = time.monotonic() + 20
     while sum(len(site.log) for site in sites) < count and time.monotonic() < deadline:

@@ -22,7 +22,6 @@ from geomi.adapters.telemetry.log_lines import ChangeReportLines, EventLines
 from geomi.app.use.channels import ChannelDecision
 from geomi.cli.console import note, print_json
 from geomi.engine.worker.supervisor import CrawlReport
-from geomi.engine.world import World
 from geomi.model.event import JobEnded, JobStarted, RobotsFetched, Warned
 from geomi.model.job import StopReason
 from geomi.ports.runtime import Clock, EventSink
@@ -52,7 +51,7 @@ class CrawlPrinter:
         return EventFanOut(chosen, *notices, wants_details=self._verbose)
 
     @contextmanager
-    def live(self, world: World) -> Iterator[None]:
+    def live(self) -> Iterator[None]:
         """Draw while the crawl runs."""
         if self._display is None:
             yield

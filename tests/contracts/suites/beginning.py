@@ -8,8 +8,9 @@ from dataclasses import replace
 import pytest
 
 from geomi.model.job import BEGUN, MAX_LISTED_JOBS, JobFilter, JobState
+from geomi.ports.store import Store
 from tests.contracts.suites.crowding import WORKERS, at_once
-from tests.contracts.suites.handles import Store, Stores
+from tests.contracts.suites.handles import Stores
 from tests.contracts.suites.material import START_S, job
 from tests.support.waiting import waits
 

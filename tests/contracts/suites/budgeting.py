@@ -9,7 +9,8 @@ import pytest
 from geomi.model.entry import Discovered, Settled
 from geomi.model.job import CrawlJob, JobState
 from geomi.model.verdict import Outcome, State
-from tests.contracts.suites.handles import Store, Stores
+from geomi.ports.store import Store
+from tests.contracts.suites.handles import Stores
 from tests.contracts.suites.material import (
     DELAY_S,
     START_S,

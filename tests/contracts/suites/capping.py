@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from geomi.model.entry import Lease
-from tests.contracts.suites.handles import Store, Stores
+from geomi.ports.store import Store
+from tests.contracts.suites.handles import Stores
 from tests.contracts.suites.material import (
     DELAY_S,
     LEASE_S,

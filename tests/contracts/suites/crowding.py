@@ -18,7 +18,8 @@ import pytest
 from geomi.model.config import UrlOrder
 from geomi.model.entry import Discovered, Lease
 from geomi.model.verdict import State
-from tests.contracts.suites.handles import Store, Stores
+from geomi.ports.store import Store
+from tests.contracts.suites.handles import Stores
 from tests.contracts.suites.material import (
     START_S,
     batch,

@@ -12,7 +12,7 @@ from geomi.model.robots import RobotsCopy, RobotsKey
 from geomi.model.site import Review, SiteRule
 from geomi.model.verdict import Exclusion
 from geomi.ports.runtime import ClockAnchor
-from tests.contracts.suites.handles import Store
+from geomi.ports.store import Store
 from tests.contracts.suites.knowing import document
 from tests.contracts.suites.material import (
     START_S,

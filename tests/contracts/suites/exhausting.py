@@ -7,8 +7,9 @@ import asyncio
 import pytest
 
 from geomi.model.tenant import Quota
+from geomi.ports.store import Store
 from tests.contracts.suites.crowding import WORKERS, at_once
-from tests.contracts.suites.handles import Store, Stores
+from tests.contracts.suites.handles import Stores
 from tests.contracts.suites.material import (
     START_S,
     batch,

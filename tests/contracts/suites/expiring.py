@@ -12,8 +12,9 @@ from geomi.model.entry import Batch, Lease
 from geomi.model.history import HistoryUpdate, PageHistory, Version
 from geomi.model.job import CrawlJob, Expired, JobState, StopReason
 from geomi.model.page import PageRecord, Ref
+from geomi.ports.store import Store
 from tests.contracts.suites.alike import sketch_of
-from tests.contracts.suites.handles import Store, Stores
+from tests.contracts.suites.handles import Stores
 from tests.contracts.suites.material import (
     DELAY_S,
     START_S,

@@ -7,5 +7,3 @@ from collections.abc import Callable
 from geomi.ports.store import Store
 
 Stores = Callable[[str], Store]
-
-__all__ = ["Store", "Stores"]

@@ -12,8 +12,9 @@ from geomi.adapters.store.tables.journal import MAX_ERROR_CHARS
 from geomi.errors import StoreError
 from geomi.model.job import MAX_LISTED_EVENTS, STATE_EVENT, CrawlJob, JobEvent, JobState, StopReason
 from geomi.model.named_value import MAX_LISTED_VALUES, MAX_NAMED_VALUE_BYTES, NamedValue
+from geomi.ports.store import Store
 from tests.contracts.suites.crowding import at_once
-from tests.contracts.suites.handles import Store, Stores
+from tests.contracts.suites.handles import Stores
 from tests.contracts.suites.material import START_S, batch, begin, claim_one, job, url, visit
 from tests.support.waiting import waits
 

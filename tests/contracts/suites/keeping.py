@@ -23,8 +23,9 @@ from geomi.model.page import CaptureRow, PageRecord, Ref
 from geomi.model.robots import RobotsCopy, RobotsKey
 from geomi.model.site import Channel
 from geomi.model.verdict import Outcome
+from geomi.ports.store import Store
 from tests.contracts.suites.alike import first, known, sketch_of
-from tests.contracts.suites.handles import Store, Stores
+from tests.contracts.suites.handles import Stores
 from tests.contracts.suites.material import (
     START_S,
     batch,

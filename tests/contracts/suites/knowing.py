@@ -16,7 +16,8 @@ from geomi.model.index.document import (
     DocumentState,
 )
 from geomi.model.site import Takedown
-from tests.contracts.suites.handles import Store, Stores
+from geomi.ports.store import Store
+from tests.contracts.suites.handles import Stores
 from tests.contracts.suites.keeping import keep
 from tests.contracts.suites.material import START_S, job, page, url
 from tests.support.waiting import waits

@@ -19,8 +19,9 @@ from geomi.model.history import (
 )
 from geomi.model.site import Takedown
 from geomi.model.verdict import Outcome, State
+from geomi.ports.store import Store
 from geomi.recrawl.rate import pooled
-from tests.contracts.suites.handles import Store, Stores
+from tests.contracts.suites.handles import Stores
 from tests.contracts.suites.material import (
     DELAY_S,
     START_S,

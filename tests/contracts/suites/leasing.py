@@ -7,7 +7,8 @@ from dataclasses import replace
 import pytest
 
 from geomi.model.entry import HostState, HostUpdate, Lease
-from tests.contracts.suites.handles import Store, Stores
+from geomi.ports.store import Store
+from tests.contracts.suites.handles import Stores
 from tests.contracts.suites.material import (
     DELAY_S,
     LEASE_S,

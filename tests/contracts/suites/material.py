@@ -19,7 +19,7 @@ from geomi.model.job import CrawlJob, JobState
 from geomi.model.page import DuplicateReason, Fingerprint, PageRecord, Ref
 from geomi.model.request_log import RequestPurpose, SentRequest
 from geomi.model.verdict import Outcome, State
-from tests.contracts.suites.handles import Store
+from geomi.ports.store import Store
 
 START_S = 1000.0
 WALL_S = 1_800_000_000.0  # 2027-01-15, 08:00 UTC

@@ -12,7 +12,8 @@ from geomi.model.config import Retention
 from geomi.model.job import Expired, JobState
 from geomi.model.tenant import Quota, TenantUsage
 from geomi.model.verdict import Outcome, State
-from tests.contracts.suites.handles import Store, Stores
+from geomi.ports.store import Store
+from tests.contracts.suites.handles import Stores
 from tests.contracts.suites.material import (
     DELAY_S,
     LEASE_S,

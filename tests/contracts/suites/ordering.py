@@ -12,7 +12,8 @@ from geomi.frontier.priority import shares
 from geomi.model.config import UrlOrder, Weights
 from geomi.model.entry import Discovered, Settlement
 from geomi.model.verdict import Outcome, State
-from tests.contracts.suites.handles import Store, Stores
+from geomi.ports.store import Store
+from tests.contracts.suites.handles import Stores
 from tests.contracts.suites.material import (
     DELAY_S,
     START_S,

@@ -12,8 +12,9 @@ from geomi.adapters.store.tables.costs import MAX_AMOUNT
 from geomi.errors import StoreError
 from geomi.model.index.language_model import CostLine, ModelPurpose
 from geomi.model.site import Takedown
+from geomi.ports.store import Store
 from tests.contracts.suites.crowding import WORKERS, at_once
-from tests.contracts.suites.handles import Store, Stores
+from tests.contracts.suites.handles import Stores
 from tests.contracts.suites.keeping import keep
 from tests.contracts.suites.material import page, url
 from tests.support.waiting import waits

@@ -7,7 +7,8 @@ from dataclasses import replace
 from geomi.model.entry import Novelty, Tally
 from geomi.model.request_log import RequestPurpose, SentRequest
 from geomi.model.verdict import Outcome, State
-from tests.contracts.suites.handles import Store, Stores
+from geomi.ports.store import Store
+from tests.contracts.suites.handles import Stores
 from tests.contracts.suites.material import (
     DELAY_S,
     LEASE_S,

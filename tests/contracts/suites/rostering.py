@@ -9,7 +9,8 @@ import pytest
 from geomi.adapters.store.rows import MAX_NAME_BYTES
 from geomi.errors import StoreError
 from geomi.model.job import JobState
-from tests.contracts.suites.handles import Store, Stores
+from geomi.ports.store import Store
+from tests.contracts.suites.handles import Stores
 from tests.contracts.suites.material import START_S, job
 from tests.support.waiting import waits
 

@@ -15,8 +15,8 @@ from geomi.model.page import KnownPage, PageRecord, Ref
 from geomi.model.request_log import SentRequest
 from geomi.model.tenant import Quota, TenantUsage
 from geomi.model.verdict import Outcome, State
+from geomi.ports.store import Store
 from tests.contracts.suites.alike import sketch_of
-from tests.contracts.suites.handles import Store
 from tests.contracts.suites.material import asked, config, page, url, visit
 
 JOBS = {

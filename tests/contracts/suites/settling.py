@@ -11,8 +11,9 @@ from geomi.model.entry import HostState, HostUpdate
 from geomi.model.job import CrawlStats
 from geomi.model.page import Template
 from geomi.model.verdict import Exclusion, Outcome, State
+from geomi.ports.store import Store
 from tests.contracts.suites.alike import sketch_of
-from tests.contracts.suites.handles import Store, Stores
+from tests.contracts.suites.handles import Stores
 from tests.contracts.suites.material import (
     DELAY_S,
     LEASE_S,

@@ -13,7 +13,8 @@ from geomi.model.history import FIRST_CURSOR, PageCursor
 from geomi.model.index.document import DocumentCounts, DocumentState
 from geomi.model.site import HostView
 from geomi.model.verdict import Outcome, State
-from tests.contracts.suites.handles import Store, Stores
+from geomi.ports.store import Store
+from tests.contracts.suites.handles import Stores
 from tests.contracts.suites.knowing import document
 from tests.contracts.suites.material import START_S, batch, begin, claim, job, url, visit
 from tests.support.waiting import waits

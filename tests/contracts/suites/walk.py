@@ -22,7 +22,7 @@ from geomi.model.entry import Discovered, HostState, HostUpdate, Lease, UrlEntry
 from geomi.model.job import CrawlJob, CrawlStats
 from geomi.model.request_log import SentRequest
 from geomi.model.verdict import Outcome, State
-from tests.contracts.suites.handles import Store
+from geomi.ports.store import Store
 from tests.contracts.suites.material import START_S, batch, job
 from tests.contracts.suites.scene import (
     HOSTS,

@@ -216,7 +216,7 @@ async def _run(
     async with open_directory(output, settings, show.listen) as home:
         await named.hand_over(home, plan.resolved)
         work = partial(crawl_and_index, on_end=_let_leave) if is_indexed else run_crawl
-        with show.live(home.world):
+        with show.live():
             ended = await run_provider(
                 home,
                 plan,

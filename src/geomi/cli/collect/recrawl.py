@@ -111,7 +111,7 @@ async def _run(
     async with open_directory(
         Path(run.output), configured.settings, show.listen, create=False
     ) as home:
-        with show.live(home.world):
+        with show.live():
             return await run_recrawl(
                 home,
                 job,
