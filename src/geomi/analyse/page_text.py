@@ -3,8 +3,7 @@
 Markdown becomes a list of passages: headings, paragraphs, items, rows of tables, code. The analysis
 reads only these passages, so it can analyse a page that was crawled long ago from its record alone.
 Marks of emphasis, images and the targets of links are removed: a decision must not depend on the
-form of the markdown. Reading never raises, and stops at its limits of
-characters and passages.
+form of the markdown. Reading never raises, and stops at its limits of characters and passages.
 
 Terms are the words with a meaning, in English and Korean. Small words are left out, and
 Korean words lose the particles at their end, so that `거미가` and `거미를` are one term. There

@@ -1,8 +1,8 @@
 """The OpenAPI document, `/openapi.json`, and `/docs`, the same document as a page.
 
 FastAPI writes the document. This module adds who may call an operation, the problems it answers
-with, and its rate headers. The page is rendered once from the document, runs
-no script and loads nothing from another server. Both are served without a key.
+with, and its rate headers. The page is rendered once from the document, runs no script and loads
+nothing from another server. Both are served without a key.
 """
 
 from __future__ import annotations

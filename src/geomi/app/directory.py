@@ -1,11 +1,10 @@
-"""Open a data directory: its store, its archive, the network behind the egress gate, its
-heartbeat.
+"""Open a data directory: its store, archive, heartbeat, and the network behind the gate.
 
 `open_directory` refuses wrong settings before it opens anything. It holds the lock of this process
 until everything that the process wrote is safe. `open_for` opens the same directory for another
-tenant; all tenants share workers, politeness and the archive.
-The archive is in the directory, or in the bucket that `blobs` names. S3 is an extra: nothing of it
-is imported before a URL asks for it.
+tenant; all tenants share workers, politeness and the archive. The archive is in the directory, or
+in the bucket that `blobs` names. S3 is an extra: nothing of it is imported before a URL asks for
+it.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
 """Wire a job that collects a provider's documents from Context7 instead of crawling its pages.
 
 The entries of such a job are addresses below the source. Workers claim, settle and publish them
-like pages, with a fetcher that asks the source (ADR 26). The job names its library, so
-that a restarted worker and a worker on another machine know what the job is. A process without
-the source refuses the job.
+like pages, with a fetcher that asks the source (ADR 26). The job names its library, so that a
+restarted worker and a worker on another machine know what the job is. A process without the source
+refuses the job.
 """
 
 from __future__ import annotations

@@ -1,5 +1,4 @@
-"""Open the search index of a data directory and its models, bring it up to date, search it, and
-delete from it.
+"""Open the search index and its models, bring it up to date, search it, delete from it.
 
 The index is a SQLite file in the directory, or the Lance table that the setting `index` names. A
 search first indexes new pages, and waits a while for another process that does the same. If some

@@ -2,8 +2,8 @@
 
 Rules kept:
 - A name that comes from outside is checked before it is part of a key: countries are two letters,
-  categories and dates have one form each, and a domain is sanitised (G-14). No
-  name leads out of its folder.
+  categories and dates have one form each, and a domain is sanitised (G-14). No name leads out of
+  its folder.
 - A key that geomi would have written differently is ignored (SED-19, C-77).
 """
 

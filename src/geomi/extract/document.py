@@ -3,8 +3,7 @@
 A PDF and a description of an API have readers of their own. Text and markdown files are read here:
 their text is the markdown. Front matter is removed from the text; its title, description, author,
 date and source become metadata. Links of a markdown file are read, so that a crawl can follow them;
-links in code are not.
-`Article.unreadable` says why a body could not be read.
+links in code are not. `Article.unreadable` says why a body could not be read.
 """
 
 from __future__ import annotations

@@ -1,5 +1,4 @@
-"""Build the requests of a job: the crawler's name, the accepted types, the conditions of a second
-visit.
+"""Build requests: the crawler's name, the accepted types, the conditions of a second visit.
 
 Rules kept:
 - The name is honest: `geomi/<version> (+<contact>)` unless the job has its own. The product token

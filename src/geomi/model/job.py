@@ -1,5 +1,4 @@
-"""A crawl job: its states, the legal steps between them, its counters, and the events of its
-journal.
+"""A crawl job: its states, the legal steps between them, its counters and its journal.
 
 The journal has every step of a job. The service's streams and webhooks read it.
 """

@@ -1,5 +1,4 @@
-"""External documents in a crawl: choose a provider's library, name its documents, write one of
-them.
+"""External documents: choose a provider's library, name its documents, write one of them.
 
 Rules kept:
 - A library belongs to a provider only where its title or its id has every word of the provider's

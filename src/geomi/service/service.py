@@ -1,8 +1,8 @@
 """Open one data directory for many tenants, with a `TenantService` for each of them.
 
 Search indexes and models are opened at the first search: a model takes a while to load, and the
-service must start without it. `ConcurrencyLimit` bounds what one tenant does at
-once in this process.
+service must start without it. `ConcurrencyLimit` bounds what one tenant does at once in this
+process.
 
 `ValueNamespace` is how a tenant's or the system's named values are kept: JSON in the store, values
 here. A change names the revision that it read, so that it never overwrites another change; `amend`

@@ -2,8 +2,7 @@
 
 - `scan.yml` (seed 001 §12): a line is `name: value` below `crawler:`, `- value` below
   `excludePaths:`, or a comment. geomi reads no other YAML. It refuses any other line and names its
-  number, so that no rule is lost silently. Such a file implies the `scanner`
-  profile.
+  number, so that no rule is lost silently. Such a file implies the `scanner` profile.
 - A schema is text, or on the command line `@` and a file's name. Only the command line may name a
   file, because its user may read the file anyway. Text from elsewhere is the schema itself.
 """

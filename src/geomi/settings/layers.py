@@ -2,8 +2,8 @@
 
 The first layer that has a value wins; the default comes last. Every value keeps its origin, so that
 errors and `geomi config show --origin` can name it. geomi refuses an unknown key in any layer, and
-hints at the nearest known one. A profile is
-named behaviour with its ranges; `resolve_under_profile` refuses what these forbid.
+hints at the nearest known one. A profile is named behaviour with its ranges;
+`resolve_under_profile` refuses what these forbid.
 """
 
 from __future__ import annotations

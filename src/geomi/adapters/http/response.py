@@ -2,11 +2,10 @@
 
 Rules: caps on the head (bytes, number of headers) and on the body hold while reading; a redirect's
 body (unless it was asked for) and one of an unwanted type are never read, what of it lies in the
-same packet is dropped;
-interim answers (1xx) are skipped. Three things that strict HTTP forbids are accepted because
-servers do them: lines that end in LF alone (RFC 9112 §2.2), a header folded over several lines
-(RFC 9112 §5.2), and a Content-Length beside chunks, which is then ignored and costs the connection
-(RFC 9112 §6.3).
+same packet is dropped; interim answers (1xx) are skipped. Three things that strict HTTP forbids are
+accepted because servers do them: lines that end in LF alone (RFC 9112 §2.2), a header folded over
+several lines (RFC 9112 §5.2), and a Content-Length beside chunks, which is then ignored and costs
+the connection (RFC 9112 §6.3).
 """
 
 from __future__ import annotations

@@ -1,5 +1,4 @@
-"""Models behind an OpenAI-compatible server (llama.cpp, vLLM, Ollama, clouds): answers and
-vectors.
+"""Answers and vectors of an OpenAI-compatible server, such as llama.cpp, vLLM or Ollama.
 
 Rules kept:
 - The operator sets the server, so its address may be private. It is dialled through the egress gate

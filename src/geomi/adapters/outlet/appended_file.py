@@ -1,5 +1,4 @@
-"""Files that grow by one page after the other, in the order of commits: pages.jsonl,
-llms-full.txt.
+"""Files that grow page by page, in the order of commits: pages.jsonl, llms-full.txt.
 
 The store remembers the file's length at its last commit. Bytes past that length come from a run
 that died before it could commit, and are cut off: no page appears twice. A shorter file was lost

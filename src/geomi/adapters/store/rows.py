@@ -156,16 +156,6 @@ def decode_strings(text: str) -> tuple[str, ...]:
     return strings
 
 
-def _fields(value: Any) -> dict[str, Any]:
-    """Return the fields of a dataclass; its tuples and words need no copy."""
-    return {name: getattr(value, name) for name in _names(value.__class__)}
-
-
-@cache
-def _names(kind: Any) -> tuple[str, ...]:
-    return tuple(field.name for field in dataclasses.fields(kind))
-
-
 @cache
 def reviver(hint: Any) -> Reviver:
     """Return what gives a JSON value the type its field asks for.
@@ -184,6 +174,16 @@ def reviver(hint: Any) -> Reviver:
     if isinstance(hint, type) and issubclass(hint, StrEnum | float):
         return hint
     return lambda value: _expect(hint, value)
+
+
+def _fields(value: Any) -> dict[str, Any]:
+    """Return the fields of a dataclass; its tuples and words need no copy."""
+    return {name: getattr(value, name) for name in _names(value.__class__)}
+
+
+@cache
+def _names(kind: Any) -> tuple[str, ...]:
+    return tuple(field.name for field in dataclasses.fields(kind))
 
 
 def _tuple_reviver(hints: tuple[Any, ...]) -> Reviver:

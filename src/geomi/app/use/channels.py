@@ -1,5 +1,4 @@
-"""Decide by which channel a provider's documents come, Context7 or a crawl, and why (CFG-23,
-C7-01).
+"""Decide whether a provider's documents come from Context7 or a crawl (CFG-23, C7-01).
 
 Without an external source geomi crawls. It also crawls if the registration says `crawl`. Otherwise
 it asks the source: it collects a provider that the source has there, and crawls any other. The

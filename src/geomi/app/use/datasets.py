@@ -1,5 +1,4 @@
-"""Open the datasets of the seed engine, decide whose they are, and take contracts over into a
-crawl.
+"""Open datasets, decide whose they are, and take contracts over into a crawl.
 
 A dataset is a directory or a prefix of a bucket. It belongs to one tenant (C-92): the one that the
 setting `datasets` names, or else the command line's. No root lies inside another tenant's root, or

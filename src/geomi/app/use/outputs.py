@@ -1,5 +1,4 @@
-"""Write the outputs of a job from its committed pages: at the end of the job, or for `geomi
-export`.
+"""Write the outputs of a job from its committed pages: at its end, or for `geomi export`.
 
 An output with an order of its own, or with a footer, cannot grow page by page. It is written when
 the job is over, from all pages, however often the job was interrupted. Memory does not grow with

@@ -1,5 +1,4 @@
-"""The registry of providers: the presets that come with geomi, overlaid by what a directory
-stores.
+"""The registry of providers: the presets of geomi, overlaid by what a directory stores.
 
 Nobody changes a preset; a review of one is stored beside it, and wins. A provider that was taken
 down comes back only through a new review that allows crawling.

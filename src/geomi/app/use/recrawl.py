@@ -1,6 +1,4 @@
-"""Recrawl: choose the pages of a crawl that are worth a visit, visit them, and report what
-changed.
-"""
+"""Visit again the pages of a crawl that are worth a visit, and report what changed."""
 
 from __future__ import annotations
 

@@ -2,9 +2,9 @@
 
 `Breach` names a broken rule and the requests that show it. `AddressCheck` counts how many hosts of
 one address were asked at once. `CapCheck` counts requests against the caps of an hour and a day
-(POL-03, C-30), for jobs that have a cap. It is unknown
-whether a job had a cap before its present settings. If all those requests fit under the cap, they
-count; otherwise they are left out, and the audit reports no breach about them.
+(POL-03, C-30), for jobs that have a cap. It is unknown whether a job had a cap before its present
+settings. If all those requests fit under the cap, they count; otherwise they are left out, and the
+audit reports no breach about them.
 """
 
 from __future__ import annotations

@@ -1,5 +1,4 @@
-"""Give the chunks of a job's documents their vectors, after their words are indexed (EMB-04,
-C-80).
+"""Give chunks their vectors, after their words are indexed (EMB-04, C-80).
 
 Only chunks without a vector are embedded, in batches of 25 (EMB-01). Each batch is stored before
 the next is requested, so an interrupted process goes on where it was. Documents in a language that

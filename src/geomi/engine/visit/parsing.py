@@ -7,8 +7,8 @@ Two things are learned from pages on the way:
 - `SelectorDrift` warns once when the job's own content selector stops matching on a host. No page
   is lost by that: the general rules find the content.
 - `Soft404` recognises pages that come with status 200 and say that there is nothing. It learns a
-  host's error page from its answers 404 and 410; it sends no request for that.
-  `dedup/soft404.py` decides.
+  host's error page from its answers 404 and 410; it sends no request for that. `dedup/soft404.py`
+  decides.
 """
 
 from __future__ import annotations

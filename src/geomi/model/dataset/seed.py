@@ -1,5 +1,4 @@
-"""The values of a dataset: partitions, URLs, rejects, manifests, messages, and the result of a
-check.
+"""The values of a dataset: partitions, URLs, rejects, manifests, messages, and its check.
 
 A dataset has three trees. `raw/` has lists of URLs; geomi writes only checkpoints there. `prod/`
 has one contract for each registrable domain of a partition. `rejects/` has the rejected records of

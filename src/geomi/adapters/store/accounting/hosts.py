@@ -166,21 +166,6 @@ def end_dead_lease(row: HostRow, demands: HostDemands, *, now_s: float) -> HostR
     return _given_back(replace(row, state=state), now_s + _rest_s(state, demands))
 
 
-def _last_end_s(row: HostRow) -> float:
-    """Until when a request may have been in flight; a late worker may have told of one since."""
-    return max(row.state.last_end_s, row.lease_until_s)
-
-
-def _rest_s(state: HostState, demands: HostDemands) -> float:
-    """How long a host rests when nobody was left to say it."""
-    crawl_delay_s = min(state.crawl_delay_s or 0.0, demands.cap_s)
-    return max(demands.floor_s, crawl_delay_s, state.backoff_s)
-
-
-def _given_back(row: HostRow, next_s: float) -> HostRow:
-    return replace(row, next_s=next_s, owner=None, job=None, leased=0, lease_until_s=0.0)
-
-
 def has_to_yield(line: Mapping[int, float], job: int) -> bool:
     """Whether others came before a job to an address.
 
@@ -207,6 +192,21 @@ def permitted_s(counts: Counts, *, per_hour: int, per_day: int, now_s: float) ->
         _permitted_s(counts, MINUTES_PER_HOUR, per_hour, now_s),
         _permitted_s(counts, MINUTES_PER_DAY, per_day, now_s),
     )
+
+
+def _last_end_s(row: HostRow) -> float:
+    """Until when a request may have been in flight; a late worker may have told of one since."""
+    return max(row.state.last_end_s, row.lease_until_s)
+
+
+def _rest_s(state: HostState, demands: HostDemands) -> float:
+    """How long a host rests when nobody was left to say it."""
+    crawl_delay_s = min(state.crawl_delay_s or 0.0, demands.cap_s)
+    return max(demands.floor_s, crawl_delay_s, state.backoff_s)
+
+
+def _given_back(row: HostRow, next_s: float) -> HostRow:
+    return replace(row, next_s=next_s, owner=None, job=None, leased=0, lease_until_s=0.0)
 
 
 def _permitted_s(counts: Counts, length: int, cap: int, now_s: float) -> float:

@@ -17,6 +17,7 @@ SCHEMA = "geomi"
 LONGEST_NAME = 63  # PostgreSQL cuts longer names, and two stores could then be one
 
 _SECRETS = frozenset({"password", "sslpassword"})
+_HINT = "such as postgresql://user@host/database"
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,9 +53,6 @@ def read_address(url: str) -> DatabaseAddress:
         shown=_joined(parts, _without_password(parts.netloc), without=_SECRETS),
         schema=schema,
     )
-
-
-_HINT = "such as postgresql://user@host/database"
 
 
 def _joined(parts: SplitResult, netloc: str, *, without: Collection[str]) -> str:

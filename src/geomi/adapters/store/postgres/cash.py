@@ -28,7 +28,6 @@ from geomi.frontier.importance import points
 from geomi.model.entry import Settlement, Target
 
 SQL = statements("store.postgres", "cash")
-TERMS_SQL = statements("store.postgres", "cash")
 
 
 class CashTransfer:
@@ -115,34 +114,15 @@ def write_root(db: PostgresSession, job: int, more: float) -> None:
         db.run(SQL["to_root"], {"job": job, "more": more})
 
 
-def _own(visit: Settlement) -> Target:
-    return visit.entry.host, visit.entry.url_hash
-
-
-def _purses(db: PostgresSession, keys: Sequence[Key]) -> tuple[dict[Key, UrlCash], set[Key]]:
-    """Return what URLs hold that are there, and which of them wait."""
-    if not keys:
-        return {}, set()
-    rows = db.rows(SQL["purses"], columns(keys, ("queues", "hashes")))
-    purses = {(row[0], row[1]): UrlCash(row[2] or 0.0, row[3]) for row in rows}
-    return purses, {(row[0], row[1]) for row in rows if row[4]}
-
-
-def _write(db: PostgresSession, purses: Mapping[Key, UrlCash]) -> None:
-    rows = [(*key, float(purse.cash), purse.priority) for key, purse in purses.items()]
-    if rows:
-        db.run(SQL["give"], columns(rows, ("queues", "hashes", "cash", "priorities")))
-
-
 def terms_here(db: PostgresSession, job: str, tenant: str) -> JobTerms:
     """Read the terms of a job that has to be there."""
     number_of(db, job, tenant)
-    row = db.row(TERMS_SQL["terms"], {"job": job, "tenant": tenant})
+    row = db.row(SQL["terms"], {"job": job, "tenant": tenant})
     assert row is not None
     return terms_of(row)
 
 
-def rooms_of(
+def room_of(
     db: PostgresSession,
     terms: JobTerms,
     visits: Sequence[Settlement],
@@ -168,13 +148,32 @@ def rooms_of(
     )
 
 
+def _own(visit: Settlement) -> Target:
+    return visit.entry.host, visit.entry.url_hash
+
+
+def _purses(db: PostgresSession, keys: Sequence[Key]) -> tuple[dict[Key, UrlCash], set[Key]]:
+    """Return what URLs hold that are there, and which of them wait."""
+    if not keys:
+        return {}, set()
+    rows = db.rows(SQL["purses"], columns(keys, ("queues", "hashes")))
+    purses = {(row[0], row[1]): UrlCash(row[2] or 0.0, row[3]) for row in rows}
+    return purses, {(row[0], row[1]) for row in rows if row[4]}
+
+
+def _write(db: PostgresSession, purses: Mapping[Key, UrlCash]) -> None:
+    rows = [(*key, float(purse.cash), purse.priority) for key, purse in purses.items()]
+    if rows:
+        db.run(SQL["give"], columns(rows, ("queues", "hashes", "cash", "priorities")))
+
+
 def _in_hosts(
     db: PostgresSession, terms: JobTerms, queues: Mapping[tuple[int, str], int]
 ) -> Counter[str]:
     own = {number: host for (job, host), number in queues.items() if job == terms.number}
     if not terms.budget.per_host:
         return Counter()
-    rows = db.rows(TERMS_SQL["in_queues"], {"queues": list(own)})
+    rows = db.rows(SQL["in_queues"], {"queues": list(own)})
     return Counter({own[number]: pending for number, pending in rows})
 
 
@@ -196,5 +195,5 @@ def _in_patterns(
         return Counter()
     values: dict[str, object] = {"most": terms.budget.per_pattern + ended}
     values |= columns(list(places), ("queues", "patterns"))
-    rows = db.rows(TERMS_SQL["in_patterns"], values)
+    rows = db.rows(SQL["in_patterns"], values)
     return Counter({places[queue, pattern]: many for queue, pattern, many in rows})

@@ -2,9 +2,9 @@
 
 A transaction is some twenty statements, half of which need the answer to one before: on a thread it
 costs the event loop one hop, and not one for each answer. What needs no answer is sent in a
-pipeline and not waited for. Driver errors become ours here. A transaction that met
-another one, or lost its server, is done again from its beginning; nothing half is left by the
-first. Each is safe to repeat: unique keys, tokens and attempts tell what was written before.
+pipeline and not waited for. Driver errors become ours here. A transaction that met another one, or
+lost its server, is done again from its beginning; nothing half is left by the first. Each is safe
+to repeat: unique keys, tokens and attempts tell what was written before.
 """
 
 from __future__ import annotations

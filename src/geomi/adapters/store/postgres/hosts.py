@@ -22,11 +22,11 @@ from geomi.adapters.store.statements import statements
 from geomi.model.entry import HostState, Settlement
 
 SQL = statements("store.postgres", "hosts")
+WINDOWS = statements("store.postgres", "windows")
 _NAMES = (
     "host", "last_end_s", "crawl_delay_s", "backoff_s", "errors", "latency_s", "ip", "template",
     "next_s", "token", "owner", "job", "leased", "lease_until_s",
 )  # fmt: skip
-WINDOWS = statements("store.postgres", "windows")
 
 
 def lock_hosts(db: PostgresSession, hosts: Iterable[str]) -> dict[str, HostRow]:
@@ -121,17 +121,6 @@ def lent(db: PostgresSession, job: str, now_s: float) -> tuple[int, int, float |
     return row[0], row[1], row[2]
 
 
-def _columns(row: HostRow) -> tuple[object, ...]:
-    """Write a host; arrays hold numbers of one kind."""
-    host, last_end_s, crawl_delay_s, backoff_s, errors, latency_s, ip, *right = host_columns(row)
-    template, next_s, token, owner, job, leased, lease_until_s = right
-    return (
-        host, float(last_end_s), None if crawl_delay_s is None else float(crawl_delay_s),
-        float(backoff_s), errors, float(latency_s), ip, template, float(next_s), token, owner, job,
-        leased, float(lease_until_s),
-    )  # fmt: skip
-
-
 def permit(db: PostgresSession, *, per_hour: int, per_day: int, now_s: float) -> float:
     """Count one request if the caps leave room for it; else return when to ask again."""
     db.row(WINDOWS["lock"])  # whoever counts has to see what the others took
@@ -143,3 +132,14 @@ def permit(db: PostgresSession, *, per_hour: int, per_day: int, now_s: float) ->
         db.run(WINDOWS["take"], {"minute": minute})
         db.run(WINDOWS["forget"], {"oldest": oldest})
     return earliest_s
+
+
+def _columns(row: HostRow) -> tuple[object, ...]:
+    """Write a host; arrays hold numbers of one kind."""
+    host, last_end_s, crawl_delay_s, backoff_s, errors, latency_s, ip, *right = host_columns(row)
+    template, next_s, token, owner, job, leased, lease_until_s = right
+    return (
+        host, float(last_end_s), None if crawl_delay_s is None else float(crawl_delay_s),
+        float(backoff_s), errors, float(latency_s), ip, template, float(next_s), token, owner, job,
+        leased, float(lease_until_s),
+    )  # fmt: skip

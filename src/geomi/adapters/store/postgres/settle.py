@@ -33,8 +33,8 @@ from geomi.adapters.store.accounting.counters import (
 )
 from geomi.adapters.store.accounting.hosts import HostRow, close, update
 from geomi.adapters.store.keys import band_keys
-from geomi.adapters.store.postgres.cash import TERMS_SQL as TERMS
-from geomi.adapters.store.postgres.cash import CashTransfer, rooms_of, write_root
+from geomi.adapters.store.postgres.cash import SQL as CASH
+from geomi.adapters.store.postgres.cash import CashTransfer, room_of, write_root
 from geomi.adapters.store.postgres.hosts import (
     ask_hosts,
     close_entries,
@@ -60,16 +60,18 @@ from geomi.model.page import PageRecord
 from geomi.model.verdict import Exclusion, State
 
 SQL = statements("store.postgres", "settle", PAGES)
+
+Closed = tuple[Settlement, int, str]  # a visit, its queue, and the state that its entry has now
+Band = tuple[int, int]  # key and page
+
 _CLOSE = (
     "queue", "url_hash", "state", "depth", "outcome", "status", "detail", "settled_s", "due_s",
 )  # fmt: skip
-Closed = tuple[Settlement, int, str]  # a visit, its queue, and the state that its entry has now
 _PAGE = (*PAGES.names, "number")
 _CAPTURE = (
     "url_hash", "url", "record_segment", "record_offset", "record_length",
     "response_segment", "response_offset", "response_length", "exact_key", "seq",
 )  # fmt: skip
-Band = tuple[int, int]  # key and page
 _TALLY = (
     "queue", "pattern", "visited", "stale_links", "stale_text", "text_mark", "stale_growth",
 )  # fmt: skip
@@ -138,7 +140,7 @@ class _Books:
     def look_at_others(self, max_queued: int) -> None:
         """Leave each job what the limit over all of them leaves it."""
         for number, terms in self.terms.items():
-            others = self.db.value(TERMS["others"], {"number": number})
+            others = self.db.value(CASH["others"], {"number": number})
             self.terms[number] = beside(terms, others, overall=max_queued)
 
     def key(self, visit: Settlement) -> Key:
@@ -185,7 +187,7 @@ class _Books:
         """Return how much may wait, of jobs for which it has to be counted."""
         rooms = {}
         for job, own in self._by_job(visits).items():
-            room = rooms_of(self.db, self.terms[job], own, finds, links.queues)
+            room = room_of(self.db, self.terms[job], own, finds, links.queues)
             if room is not None:
                 rooms[job] = room
         return rooms
@@ -265,13 +267,6 @@ class _Books:
         keys = [(visit.entry.job, visit.entry.host, visit.entry.url_hash) for visit in visits]
         values = columns(keys, ("jobs", "hosts", "hashes"))
         return self.db.ask(SQL["visited"], values | {"tenant": tenant})
-
-
-def _close_columns(key: Key, visit: Settlement) -> tuple[object, ...]:
-    return (
-        *key, visit.state.value, visit.entry.depth, visit.outcome.value, visit.status,
-        visit.detail, float(visit.settled_s), float(visit.due_s),
-    )  # fmt: skip
 
 
 def keep_pages(db: PostgresSession, tenant: str, pages: Sequence[PageRecord], turn: int) -> None:
@@ -366,6 +361,13 @@ def write_exclusions(db: PostgresSession, found: Sequence[tuple[int, Sequence[Ex
             changed.append((job, rule, json.dumps(kept, ensure_ascii=False)))
     if changed:
         db.send(SQL["exemplify"], columns(changed, ("jobs", "rules", "examples")))
+
+
+def _close_columns(key: Key, visit: Settlement) -> tuple[object, ...]:
+    return (
+        *key, visit.state.value, visit.entry.depth, visit.outcome.value, visit.status,
+        visit.detail, float(visit.settled_s), float(visit.due_s),
+    )  # fmt: skip
 
 
 def _place(item: tuple[tuple[int, str], Tally]) -> tuple[int, str]:

@@ -1,7 +1,6 @@
-"""A store in one SQLite file: frontier, jobs, pages, robots copies, the log of requests, and what
-people decided about sites, behind one tenant's handle.
+"""A store in one SQLite file: connection, migrations, and what must be fast.
 
-Values of `geomi.model` come in and go out; rows, statements and driver errors stay inside. Every
-write is one transaction on the store's own thread, so the event loop never waits for a lock. It
-must never lend a host early, lose a URL, or count what was not committed.
+Every write is one transaction on the store's own thread, so the event loop never waits for a lock.
+`frontier` is the `HotPath` of this database; `claim`, `settle`, `links`, `hosts` and `cash` do its
+work, one row after the other.
 """

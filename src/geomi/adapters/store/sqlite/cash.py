@@ -57,6 +57,46 @@ def inherit_cash(
     _write(db, terms, inherit(terms, added), queue_of)
 
 
+def find_terms(db: SqliteSession, job: str, tenant: str, *, max_queued: int = 0) -> JobTerms | None:
+    """Read the terms of a job of this tenant, if it is there.
+
+    Args:
+        max_queued: how many URLs of all jobs may wait; 0 is no limit.
+    """
+    row = db.execute(SQL["terms"], (job, tenant)).fetchone()
+    terms = terms_of(row) if row else None
+    if terms is None or not max_queued:
+        return terms
+    (others,) = db.execute(SQL["others"], (terms.number,)).fetchone()
+    return beside(terms, others, overall=max_queued)
+
+
+def terms_here(db: SqliteSession, job: str, tenant: str) -> JobTerms:
+    """Read the terms of a job that has to be there."""
+    number_of(db, job, tenant)
+    terms = find_terms(db, job, tenant)
+    assert terms is not None
+    return terms
+
+
+def room_of(db: SqliteSession, terms: JobTerms, waiting: int) -> QueueRoom:
+    """Return how much room a job has left."""
+
+    def in_host(host: str) -> int:
+        return int(db.execute(SQL["in_host"], (host, terms.number)).fetchone()[0])
+
+    def in_pattern(host: str, pattern: str) -> int:
+        values = {
+            "host": host,
+            "job": terms.number,
+            "pattern": pattern,
+            "most": terms.budget.per_pattern,
+        }
+        return int(db.execute(SQL["in_pattern"], values).fetchone()[0])
+
+    return QueueRoom(terms.budget, waiting, in_host, in_pattern)
+
+
 def _write(db: SqliteSession, terms: JobTerms, payment: CashPayment, queue_of: FindQueue) -> None:
     by_host: dict[str, dict[bytes, float]] = {}
     for (host, url_hash), gift in payment.gifts.items():
@@ -86,43 +126,3 @@ def _given(
     for seq, url_hash, cash, priority in _purses(db, queue, list(gifts)):
         purse = UrlCash(cash or 0.0, priority).plus(gifts[url_hash], share)
         yield purse.cash, purse.priority, seq
-
-
-def find_terms(db: SqliteSession, job: str, tenant: str, *, max_queued: int = 0) -> JobTerms | None:
-    """Read the terms of a job of this tenant, if it is there.
-
-    Args:
-        max_queued: how many URLs of all jobs may wait; 0 is no limit.
-    """
-    row = db.execute(SQL["terms"], (job, tenant)).fetchone()
-    terms = terms_of(row) if row else None
-    if terms is None or not max_queued:
-        return terms
-    (others,) = db.execute(SQL["others"], (terms.number,)).fetchone()
-    return beside(terms, others, overall=max_queued)
-
-
-def terms_here(db: SqliteSession, job: str, tenant: str) -> JobTerms:
-    """Read the terms of a job that has to be there."""
-    number_of(db, job, tenant)
-    terms = find_terms(db, job, tenant)
-    assert terms is not None
-    return terms
-
-
-def rooms_of(db: SqliteSession, terms: JobTerms, waiting: int) -> QueueRoom:
-    """Return how much room a job has left."""
-
-    def in_host(host: str) -> int:
-        return int(db.execute(SQL["in_host"], (host, terms.number)).fetchone()[0])
-
-    def in_pattern(host: str, pattern: str) -> int:
-        values = {
-            "host": host,
-            "job": terms.number,
-            "pattern": pattern,
-            "most": terms.budget.per_pattern,
-        }
-        return int(db.execute(SQL["in_pattern"], values).fetchone()[0])
-
-    return QueueRoom(terms.budget, waiting, in_host, in_pattern)

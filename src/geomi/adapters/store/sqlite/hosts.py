@@ -1,6 +1,4 @@
-"""The hosts' rows: read, written, what all active jobs ask of a host, and the caps that jobs
-share.
-"""
+"""The hosts' rows: read, written, what jobs ask of a host, and the caps that jobs share."""
 
 from __future__ import annotations
 

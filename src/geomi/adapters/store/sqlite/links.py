@@ -22,6 +22,9 @@ from geomi.model.entry import Discovered, Target
 SQL = statements("store.sqlite", "links")
 HOSTS = statements("store.sqlite", "hosts")
 
+LeftOut = list[tuple[int, str, Discovered]]  # job, limit, URL
+Find = tuple[int, Discovered, float]  # queue, URL, and when it was found
+
 _MOST_AT_ONCE = 256
 
 
@@ -34,10 +37,6 @@ def _sizes(statement: str) -> dict[int, str]:
 
 
 _NOVEL, _ABSENT = _sizes(SQL["novel"]), _sizes(SQL["absent"])
-
-LeftOut = list[tuple[int, str, Discovered]]  # job, limit, URL
-
-Find = tuple[int, Discovered, float]  # queue, URL, and when it was found
 
 
 def insert_finds(

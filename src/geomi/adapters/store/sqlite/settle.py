@@ -29,7 +29,7 @@ from geomi.adapters.store.accounting.hosts import HostRow, close, update
 from geomi.adapters.store.accounting.opic import pays
 from geomi.adapters.store.keys import band_keys
 from geomi.adapters.store.rows import Row, examples_of
-from geomi.adapters.store.sqlite.cash import cash_of, find_terms, rooms_of, settle_cash
+from geomi.adapters.store.sqlite.cash import cash_of, find_terms, room_of, settle_cash
 from geomi.adapters.store.sqlite.connection import SqliteSession
 from geomi.adapters.store.sqlite.hosts import close_entries, get_host, put_host, token_of
 from geomi.adapters.store.sqlite.links import LeftOut, find_queue, insert_finds, new_among
@@ -147,7 +147,7 @@ class _Books:
             terms = self._terms[job]
             waiting = terms.waiting - sum(pays(visit) for visit, _ in visits)
             if not terms.budget.suffices(waiting, self.finds.many(job)):
-                rooms[job] = rooms_of(self.db, terms, waiting)
+                rooms[job] = room_of(self.db, terms, waiting)
         return rooms
 
     def write_cash(self) -> None:

@@ -90,7 +90,7 @@ def listed_events(limit: int) -> int:
 
 
 def check_named_values(values: Sequence[NamedValue]) -> None:
-    """Refuse what cannot be put into buckets at once."""
+    """Refuse values that cannot all be put into namespaces at once."""
     if len(values) > MAX_LISTED_VALUES:
         raise StoreError(f"an event has {len(values):,} values; the limit is {MAX_LISTED_VALUES:,}")
     for value in values:

@@ -1,4 +1,4 @@
-"""Small values kept by name in the buckets of a tenant, and those that are due."""
+"""Small values kept by name in the namespaces of a tenant, and those that are due."""
 
 from __future__ import annotations
 

@@ -321,33 +321,6 @@ def _parcels(messages: Iterable[Message]) -> Iterator[list[Message]]:
     yield parcel
 
 
-def _send_unknown(db: Session, dataset: int, messages: Sequence[Message]) -> int:
-    found = db.rows_of_all(SQL["task"], _about(dataset, messages))
-    known = {(queue, task) for _, queue, task, _ in found}
-    return _send(db, dataset, [one for one in messages if (one.queue, one.task) not in known])
-
-
-def _revive(db: Session, values: Values) -> bool:
-    row = db.row(SQL["task_of"], values)
-    if row is None or db.run(SQL["revive"], values) == 0:
-        return False
-    db.send_all(SQL["wake"], [{"task": row[0]}])
-    return True
-
-
-def _drop(db: Session, values: Values) -> bool:
-    row = db.row(SQL["task_of"], values)
-    if row is None or db.run(SQL["drop"], values) == 0:
-        return False
-    db.send(SQL["forget"], {**values, "task": row[0]})
-    return True
-
-
-def _erase(db: Session, tenant: str) -> None:
-    for name in ("erase_messages", "erase_tasks", "erase_datasets"):
-        db.send(SQL[name], {"tenant": tenant})
-
-
 def _claim(db: Session, dataset: int | None, ask: LoanRequest, tasks: int) -> list[Loan]:
     """Lend up to `tasks` tasks that have a message due, with every message of them that is."""
     due = {"dataset": dataset, "queue": ask.queue, "now_s": ask.now_s, "many": max(0, tasks)}
@@ -399,3 +372,30 @@ def _settle(db: Session, dataset: int | None, loan: Loan, settlement: LoanSettle
         db.send(SQL["worked"], {**held, **asdict(settlement.worked)})
     db.send(SQL["close"], held)
     return True
+
+
+def _send_unknown(db: Session, dataset: int, messages: Sequence[Message]) -> int:
+    found = db.rows_of_all(SQL["task"], _about(dataset, messages))
+    known = {(queue, task) for _, queue, task, _ in found}
+    return _send(db, dataset, [one for one in messages if (one.queue, one.task) not in known])
+
+
+def _revive(db: Session, values: Values) -> bool:
+    row = db.row(SQL["task_of"], values)
+    if row is None or db.run(SQL["revive"], values) == 0:
+        return False
+    db.send_all(SQL["wake"], [{"task": row[0]}])
+    return True
+
+
+def _drop(db: Session, values: Values) -> bool:
+    row = db.row(SQL["task_of"], values)
+    if row is None or db.run(SQL["drop"], values) == 0:
+        return False
+    db.send(SQL["forget"], {**values, "task": row[0]})
+    return True
+
+
+def _erase(db: Session, tenant: str) -> None:
+    for name in ("erase_messages", "erase_tasks", "erase_datasets"):
+        db.send(SQL[name], {"tenant": tenant})

@@ -65,13 +65,6 @@ def quota_left(db: Session, tenant: str, *, now_s: float, wall_s: float) -> floa
     return entries_left(standing, row[-1] if row else 0)
 
 
-def _allow(db: Session, values: Values) -> None:
-    if db.row(SQL["standing"], values) is None:
-        db.send(SQL["line_up_to_open"])
-        db.send(SQL["open"], values)
-    db.send(SQL["limit"], values)
-
-
 def day_of(wall_s: float) -> str:
     """Return the day (UTC) of a time, as quotas are counted by it."""
     return datetime.fromtimestamp(wall_s, UTC).date().isoformat()
@@ -116,3 +109,10 @@ def standing_of(row: Row, day: str) -> TenantUsage:
     """Read what a tenant may use and has used."""
     *limits, size_bytes, pages = row
     return TenantUsage(day, pages, size_bytes, Quota(*limits))
+
+
+def _allow(db: Session, values: Values) -> None:
+    if db.row(SQL["standing"], values) is None:
+        db.send(SQL["line_up_to_open"])
+        db.send(SQL["open"], values)
+    db.send(SQL["limit"], values)

@@ -1,6 +1,4 @@
-"""What is known and decided about sites: URLs that refused us, decisions of people, providers and
-the erasing of their pages, and which domains are visited most.
-"""
+"""What is known of sites: blocked URLs, decisions of people, providers, takedowns and ranks."""
 
 from __future__ import annotations
 
