@@ -56,11 +56,11 @@ async def _measure(every: int) -> None:
         plan = make_plan([site.url("/")], resolve([_LAYER]), _LAYER)
         async with open_directory(Path(folder), settings, lambda _: EventFanOut()) as home:
             await crawl(home, plan)
-            async with open_search_index(home) as shelf:
+            async with open_search_index(home) as search_index:
                 began_s, began_cpu_s = time.perf_counter(), time.process_time()
-                many = await enrich_all(home.world, shelf)
+                many = await enrich_all(home.world, search_index)
                 cpu_s, wall_s = time.process_time() - began_cpu_s, time.perf_counter() - began_s
-                counts = await shelf.index.count()
+                counts = await search_index.index.count()
     print(f"{many} pages, {counts.documents} of them indexed in {counts.chunks} chunks")
     print(f"CPU ms/page {1000 * cpu_s / many:.2f}, {many / wall_s:.0f} pages/s")
     print(f"peak RSS {resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / MIB:.0f} MiB")

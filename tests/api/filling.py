@@ -41,8 +41,8 @@ async def worked_off(desk: TenantService, job_id: str) -> CrawlJob:
     job = await start_drafted(desk.home, job)
     rules = await read_job_rules(world, job.config, job.seeds)
     report = await run_job(desk.home, JobToRun(job, rules), RunOptions(format=()))
-    async with open_search_index(desk.home) as shelf:
-        await update_index(desk.home, shelf)
+    async with open_search_index(desk.home) as search_index:
+        await update_index(desk.home, search_index)
     return await jobs.complete(world, report.job)
 
 

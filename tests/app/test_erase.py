@@ -70,24 +70,24 @@ async def erase(home: DataDirectory, site: Site) -> tuple[SiteHoldings, Takedown
 async def test_of_a_job_of_two_sites_one_goes_and_the_other_stays(
     tmp_path: Path, mode: str
 ) -> None:
-    async with home_in(tmp_path, Ear()) as home, open_search_index(home) as shelf:
+    async with home_in(tmp_path, Ear()) as home, open_search_index(home) as search_index:
         with north() as ours, south() as theirs:
             setting = (f"store.text={mode}",)
             both = await collect(home, ours.url("/"), theirs.url("/"), assignments=setting)
         if mode == "full":
-            await enrich_all(home.world, shelf)
+            await enrich_all(home.world, search_index)
         before = {record["url"]: record for record in both.records}
         found, line = await erase(home, ours)
         assert ([job.id for job in found.parts], found.whole) == ([both.report.job.id], ())
         assert (line.jobs, line.pages, line.key) == (0, 2, f"site {ours.address}")
         assert await home.world.store.providers.takedowns() == [line]
-        assert (await search(shelf.index, "canary")).hits == ()
+        assert (await search(search_index.index, "canary")).hits == ()
         (kept,) = read_records(tmp_path)
         assert kept == before[theirs.url("/")]
         for name in ("pages.jsonl", "llms-full.txt", "md"):
             assert (tmp_path / name).exists()
-        await enrich_all(home.world, shelf)
-        (hit,) = (await search(shelf.index, "magpie")).hits
+        await enrich_all(home.world, search_index)
+        (hit,) = (await search(search_index.index, "magpie")).hits
         assert hit.passage.url == theirs.url("/")
         (segment,) = (tmp_path / "warc").glob("*.warc.gz")
         lines = list(index_lines(segment, segment.stat().st_size))

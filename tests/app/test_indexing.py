@@ -34,9 +34,9 @@ async def test_what_was_collected_is_found_when_the_crawl_is_over(tmp_path: Path
             report = await crawl_and_index(home, asked)
         assert report.stop is StopReason.DONE
         assert sum(event.indexed for event in ear.of(Enriched)) == 5
-        async with open_search_index(home) as shelf:
-            assert not await is_behind(home.world, shelf)
-            assert (await found(shelf.index, "p3word"))[0] == "p3"
+        async with open_search_index(home) as search_index:
+            assert not await is_behind(home.world, search_index)
+            assert (await found(search_index.index, "p3word"))[0] == "p3"
 
 
 @waits

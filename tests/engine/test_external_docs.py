@@ -20,9 +20,9 @@ from geomi.app.use.channels import (
     ask_channel,
     check_providers,
     decide_channel,
+    docs_client_of,
     is_fresh,
     known_channel,
-    librarian_of,
     run_provider,
     stored_finding,
     stored_findings,
@@ -227,7 +227,7 @@ async def test_without_a_source_it_is_the_crawl_as_ever(tmp_path: Path) -> None:
             "GEOMI_CONTEXT7_URL is not set",
         )
         with pytest.raises(ConfigError, match="no external source is configured"):
-            librarian_of(replace(home, ready=None))
+            docs_client_of(replace(home, ready=None))
     assert scene.source.log == []
     assert len(read_records(tmp_path)) == 2
 
@@ -337,7 +337,7 @@ async def test_a_preset_is_looked_for_once_a_day_and_under_its_name(tmp_path: Pa
     async with play(tmp_path, Stock({ACME: "Acme", "/stripe/docs": "Stripe"})) as (scene, home):
         everyone = len(presets()) + 1
         assert len(await unchecked_providers(home)) == everyone
-        checked = await check_providers(home, librarian_of(home))
+        checked = await check_providers(home, docs_client_of(home))
         assert len(checked) == scene.asked(SEARCH) == everyone
         found = {one.provider.key for one in checked if one.finding and one.finding.library}
         assert found == {"example", "stripe"}
@@ -355,7 +355,7 @@ async def test_a_preset_is_looked_for_once_a_day_and_under_its_name(tmp_path: Pa
 async def test_what_could_not_be_asked_is_not_remembered(tmp_path: Path) -> None:
     async with play(tmp_path, Stock({ACME: "Acme"})) as (scene, home):
         scene.stock.trouble = [busy()] * MOST_ERRORS
-        checked = await check_providers(home, librarian_of(home), ["example", "stripe"])
+        checked = await check_providers(home, docs_client_of(home), ["example", "stripe"])
         assert [bool(one.problem) for one in checked] == [True, True]
         assert scene.asked(SEARCH) == MOST_ERRORS
         assert "example" in await unchecked_providers(home)
@@ -417,10 +417,10 @@ async def rests_of(
 ) -> tuple[list[float], ExternalDocument | None]:
     """Ask once, and return how long was waited between tries, and what came."""
     clock = HandClock()
-    librarian = ExternalDocsClient(Script(*answers), clock)
+    client = ExternalDocsClient(Script(*answers), clock)
     rests: list[float] = []
     async with asyncio.TaskGroup() as group:
-        task = group.create_task(_or_none(librarian), name="ask")
+        task = group.create_task(_or_none(client), name="ask")
         while not task.done():
             await asyncio.sleep(0)
             if (wake_s := clock.next_wake_s) is not None:
@@ -429,9 +429,9 @@ async def rests_of(
     return rests, task.result()
 
 
-async def _or_none(librarian: ExternalDocsClient) -> ExternalDocument | None:
+async def _or_none(client: ExternalDocsClient) -> ExternalDocument | None:
     try:
-        return await librarian.document(ACME, "how?")
+        return await client.document(ACME, "how?")
     except SourceError:
         return None
 
@@ -452,9 +452,9 @@ def test_rests_grow_and_a_server_that_says_when_is_believed_within_a_limit() -> 
 async def test_only_errors_in_a_row_count() -> None:
     document = ExternalDocument(ACME)
     busy = [SourceBusy("x", retry_after_s=0.0)] * (MOST_ERRORS - 1)
-    librarian = ExternalDocsClient(Script(*busy, document, *busy, document), HandClock())
+    client = ExternalDocsClient(Script(*busy, document, *busy, document), HandClock())
     for _ in range(2):
-        assert await librarian.document(ACME, "how?") == document
+        assert await client.document(ACME, "how?") == document
 
 
 def test_findings_grow_old() -> None:
@@ -492,8 +492,8 @@ async def test_it_is_the_same_on_postgresql(tmp_path: Path, cluster: Cluster) ->
 async def test_a_document_takes_no_longer_than_a_request_may_and_nothing_else_is_asked() -> None:
     clock = HandClock()
     # Its rest never ends: nobody turns the clock.
-    librarian = ExternalDocsClient(Script(SourceBusy("x")), clock)
-    fetcher = ExternalDocsFetcher(librarian, clock, library=ACME, name="Acme")
+    client = ExternalDocsClient(Script(SourceBusy("x")), clock)
+    fetcher = ExternalDocsFetcher(client, clock, library=ACME, name="Acme")
     request = Request("https://c7.test/acme/docs/errors", (), 1.0, 1.0, 0.01, 1024)
     late = await fetcher.fetch(request)
     assert (late.failure, late.detail) == (Outcome.TIMEOUT, "no document within 0.01 s")
@@ -555,10 +555,10 @@ class Silent(Script):
 @waits
 async def test_five_answers_in_a_row_that_never_come_are_five_errors() -> None:
     clock = HandClock()
-    librarian = ExternalDocsClient(
+    client = ExternalDocsClient(
         Silent(ExternalDocument(ACME, (LibrarySection("h", "text"),))), clock
     )
-    fetcher = ExternalDocsFetcher(librarian, clock, library=ACME, name="Acme")
+    fetcher = ExternalDocsFetcher(client, clock, library=ACME, name="Acme")
     request = Request("https://c7.test/acme/docs/errors", (), 1.0, 1.0, 0.01, 1024)
     failures = [(await fetcher.fetch(request)).failure for _ in range(MOST_ERRORS)]
     assert failures == [None] + [Outcome.TIMEOUT] * (MOST_ERRORS - 1)

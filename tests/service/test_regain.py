@@ -37,8 +37,8 @@ async def test_every_crawl_of_a_lost_index_is_put_there_again(
         await understood(ground.service, lambda: _is_whole(ground))
         told = f"the index of `{TENANT}` is lost; geomi fills it again from 3 crawls"
         assert ear.warnings.count(told) == 1
-        async with open_search_indexes(ground.service.home) as shelves:
-            after = IndexRebuild(ground.service, shelves)
+        async with open_search_indexes(ground.service.home) as search_indexes:
+            after = IndexRebuild(ground.service, search_indexes)
             await after.look(TENANT)
             assert await after.go_on(asyncio.Event()) == 0  # and it is over
 
@@ -52,8 +52,8 @@ async def test_whoever_is_killed_on_the_way_is_followed_by_one_that_goes_on(
 
     ear = Ear()
     async with _lost(tmp_path, ear) as ground:
-        async with open_search_indexes(ground.service.home) as shelves:
-            killed = IndexRebuild(ground.service, shelves)
+        async with open_search_indexes(ground.service.home) as search_indexes:
+            killed = IndexRebuild(ground.service, search_indexes)
             await killed.look(TENANT)
             await killed.go_on(asyncio.Event())
         assert await _where_found(ground) == {"village"}  # the newest comes first

@@ -44,7 +44,7 @@ Lifespan = Callable[[FastAPI], AbstractAsyncContextManager[None]]
 
 
 def make_app(*, lifespan: Lifespan | None = None) -> FastAPI:
-    """Make an app that serves nothing yet; `premises_of(app).open` lets it."""
+    """Make an app that serves nothing yet; `app_state_of(app).open` lets it."""
     app = FastAPI(
         title="geomi",
         version=__version__,
@@ -54,7 +54,7 @@ def make_app(*, lifespan: Lifespan | None = None) -> FastAPI:
         lifespan=lifespan,
         redirect_slashes=False,
     )
-    app.state.premises = AppState()
+    app.state.geomi = AppState()
     problems.install(app)
     for router in _ROUTERS:
         app.include_router(router, prefix=PREFIX)
@@ -71,6 +71,6 @@ def make_app(*, lifespan: Lifespan | None = None) -> FastAPI:
 
 def app_state_of(app: FastAPI) -> AppState:
     """Return what an app serves."""
-    premises = app.state.premises
-    assert isinstance(premises, AppState)
-    return premises
+    state = app.state.geomi
+    assert isinstance(state, AppState)
+    return state

@@ -92,9 +92,9 @@ def service_of(request: Request) -> Service:
 
 def app_state_of_request(request: Request) -> AppState:
     """Return what an app serves."""
-    premises = request.app.state.premises
-    assert isinstance(premises, AppState)
-    return premises
+    state = request.app.state.geomi
+    assert isinstance(state, AppState)
+    return state
 
 
 def caller_of(request: Request) -> Caller:

@@ -58,8 +58,6 @@ def world_for_job(world: World, job: CrawlJob, source: ExternalDocsSource | None
         return world
     refuse_unserved(job, source)
     assert source is not None, "or it would have been refused"
-    librarian = ExternalDocsClient(source, world.clock)
-    fetcher = ExternalDocsFetcher(
-        librarian, world.clock, library=job.library, name=job.library_name
-    )
+    client = ExternalDocsClient(source, world.clock)
+    fetcher = ExternalDocsFetcher(client, world.clock, library=job.library, name=job.library_name)
     return replace(world, fetcher=fetcher)

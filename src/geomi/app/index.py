@@ -73,31 +73,32 @@ async def search_pages(
     Args:
         is_as_is: the index is taken as it is.
     """
-    async with open_search_index(home) as shelf:
+    async with open_search_index(home) as search_index:
         if not is_as_is:
-            await _update_patiently(home, shelf)
+            await _update_patiently(home, search_index)
         found = await search(
-            shelf.index, query, filters=filters, limit=limit, embedder=shelf.embedder
+            search_index.index, query, filters=filters, limit=limit, embedder=search_index.embedder
         )
         is_whole = not (
-            await is_behind(home.world, shelf) or await is_index_lost(home.world, shelf)
+            await is_behind(home.world, search_index)
+            or await is_index_lost(home.world, search_index)
         )
         kept = await home.world.store.documents.collections()
         left_out = sum(counts.skipped + counts.failed for counts in kept)
-        return SearchResult(found, await shelf.index.count(), left_out, is_whole)
+        return SearchResult(found, await search_index.index.count(), left_out, is_whole)
 
 
-async def _update_patiently(home: DataDirectory, shelf: SearchIndex) -> None:
+async def _update_patiently(home: DataDirectory, search_index: SearchIndex) -> None:
     """Index all new pages; wait a while for another process that indexes some."""
     for _ in range(POLLS):
-        if await update_index(home, shelf) or not await is_behind(home.world, shelf):
+        if await update_index(home, search_index) or not await is_behind(home.world, search_index):
             return
         await asyncio.sleep(POLL_S)
 
 
 async def update_index(
     home: DataDirectory,
-    shelf: SearchIndex,
+    search_index: SearchIndex,
     *,
     only: str = "",
     again: bool = False,
@@ -110,10 +111,10 @@ async def update_index(
     """
     await recover(home)  # whoever died while enriching holds the duty of it
     await erase_expired_texts(home.world)
-    lost = await is_index_lost(home.world, shelf)
+    lost = await is_index_lost(home.world, search_index)
     if again or lost:
-        await enrich_again(home.world, shelf, only=only, is_lost=lost)
-    return await enrich_all(home.world, shelf, only=only, leave=leave)
+        await enrich_again(home.world, search_index, only=only, is_lost=lost)
+    return await enrich_all(home.world, search_index, only=only, leave=leave)
 
 
 async def delete_from_index(home: DataDirectory, scope: IndexScope, names: Iterable[str]) -> None:
@@ -129,8 +130,8 @@ async def delete_from_index(home: DataDirectory, scope: IndexScope, names: Itera
 @asynccontextmanager
 async def open_search_index(home: DataDirectory) -> AsyncIterator[SearchIndex]:
     """Open the index of a data directory, which is made if need be, and the way to the models."""
-    async with open_search_indexes(home) as shelves:
-        yield shelves.of(home)
+    async with open_search_indexes(home) as search_indexes:
+        yield search_indexes.of(home)
 
 
 @asynccontextmanager
@@ -142,20 +143,22 @@ async def open_search_indexes(home: DataDirectory) -> AsyncIterator[SearchIndexe
 
 
 class SearchIndexes:
-    """The shelves of a directory's tenants; who asks the models is the same for all."""
+    """The search indexes of a directory's tenants; who asks the models is the same for all."""
 
     def __init__(self, models: Models, opened: ExitStack) -> None:
         self._models = models
         self._stack = opened
-        self._shelves: dict[str, SearchIndex] = {}
+        self._search_indexes: dict[str, SearchIndex] = {}
 
     def of(self, home: DataDirectory) -> SearchIndex:
-        """Return the shelf of the tenant that a home is open for."""
+        """Return the search index of the tenant that a home is open for."""
         tenant = home.store.tenant
-        if tenant not in self._shelves:
+        if tenant not in self._search_indexes:
             index = self._stack.enter_context(closing(_open_index(home)))
-            self._shelves[tenant] = SearchIndex(index, self._models.panel, self._models.embedder)
-        return self._shelves[tenant]
+            self._search_indexes[tenant] = SearchIndex(
+                index, self._models.panel, self._models.embedder
+            )
+        return self._search_indexes[tenant]
 
 
 def _open_index(home: DataDirectory) -> KeptIndex:

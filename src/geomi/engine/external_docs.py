@@ -97,9 +97,9 @@ class ExternalDocsFetcher:
     """
 
     def __init__(
-        self, librarian: ExternalDocsClient, clock: Clock, *, library: str, name: str
+        self, client: ExternalDocsClient, clock: Clock, *, library: str, name: str
     ) -> None:
-        self._librarian = librarian
+        self._client = client
         self._clock = clock
         self._library = library
         self._name = name
@@ -118,8 +118,8 @@ class ExternalDocsFetcher:
         except TimeoutError:
             status, failure = 0, Outcome.TIMEOUT
             detail = f"no document within {request.total_timeout_s:g} s"
-            if self._librarian.refusal is not None:  # that was the last one
-                failure, detail = Outcome.SERVER_ERROR, self._librarian.refusal.message
+            if self._client.refusal is not None:  # that was the last one
+                failure, detail = Outcome.SERVER_ERROR, self._client.refusal.message
         return Fetched(
             url=request.url,
             status=204 if status == 200 and not body else status,
@@ -139,10 +139,10 @@ class ExternalDocsFetcher:
         topic = topic_of(url)
         if topic is None:
             raise LibraryUnknown(f"`{url[:200]}` is not the address of an external document")
-        document = await self._librarian.document(self._library, TOPICS[topic])
+        document = await self._client.document(self._library, TOPICS[topic])
         if not document.sections:
             return b""
-        source = self._librarian.address
+        source = self._client.address
         return write_document(self._name, topic, source, document).encode("utf-8", "replace")
 
 

@@ -31,6 +31,12 @@ RESUMABLE = frozenset({StopReason.INTERRUPTED, StopReason.DISK_FULL, StopReason.
 
 MAX_SEEDS = 10_000
 LISTED_JOBS = 1000
+TOWARDS_PROCESSING = {
+    JobState.PENDING: JobState.INITIALIZING,
+    JobState.INITIALIZING: JobState.DISCOVERING,
+    JobState.DISCOVERING: JobState.PROCESSING,
+    JobState.FINALIZING: JobState.PROCESSING,
+}
 
 
 def read_seeds(texts: Sequence[str]) -> tuple[Url, ...]:
@@ -237,14 +243,6 @@ def _warn_of_limit(world: World, job: CrawlJob) -> None:
 def _check_step(job: CrawlJob, state: JobState) -> None:
     if state not in STEPS[job.state]:
         raise WrongState(f"job {job.id} is {job.state} and cannot become {state}")
-
-
-TOWARDS_PROCESSING = {
-    JobState.PENDING: JobState.INITIALIZING,
-    JobState.INITIALIZING: JobState.DISCOVERING,
-    JobState.DISCOVERING: JobState.PROCESSING,
-    JobState.FINALIZING: JobState.PROCESSING,
-}
 
 
 def _beginnings(rules: JobRules, seeds: Sequence[Url]) -> list[Discovered]:

@@ -34,6 +34,7 @@ PAGES_PER_READ = 1000  # some 20 ms of work
 # Entries that one sweep puts back, held in memory at 700 bytes each; the rest is due after it.
 MAX_CHOSEN = 250_000
 _KNOWN_POOLS = 50_000  # that are remembered during a walk
+_NOT_PUT_BACK = frozenset({JobState.PENDING, JobState.INITIALIZING, JobState.DISCOVERING})
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,11 +145,6 @@ async def first_job(world: World, name: str) -> CrawlJob:
     return found
 
 
-def _named(seeds: Sequence[str]) -> str:
-    """Write start URLs as a command takes them: a job is known by all of them."""
-    return shlex.join(seeds) if len(seeds) <= MOST_NAMED else "with the same start URLs"
-
-
 async def begin(
     world: World, crawl: CrawlJob, wish: RecrawlRequest
 ) -> tuple[CrawlJob, bool] | None:
@@ -200,6 +196,11 @@ async def changes(world: World, job: CrawlJob) -> Changes:
     return found
 
 
+def _named(seeds: Sequence[str]) -> str:
+    """Write start URLs as a command takes them: a job is known by all of them."""
+    return shlex.join(seeds) if len(seeds) <= MOST_NAMED else "with the same start URLs"
+
+
 async def _hold(world: World, crawl: str) -> None:
     if not await world.store.sweeps.take(
         crawl, owner=world.owner, lease_s=LEASE_S, now_s=world.clock.now_s()
@@ -208,9 +209,6 @@ async def _hold(world: World, crawl: str) -> None:
             f"crawl {crawl} is used by another recrawl",
             hint=f"if it died, another process may start after {LEASE_S:g} s",
         )
-
-
-_NOT_PUT_BACK = frozenset({JobState.PENDING, JobState.INITIALIZING, JobState.DISCOVERING})
 
 
 async def _unfinished(world: World, crawl: str) -> CrawlJob | None:

@@ -132,11 +132,11 @@ async def _index(order: IndexOrder, pipe: Connection) -> StopReason | None:
     _obey_starter(pipe, over, leave)
     async with (
         open_directory(order.root, order.settings, lambda _: sink, create=False) as home,
-        open_search_index(home) as shelf,
+        open_search_index(home) as search_index,
     ):
-        await enrich_continuously(home.world, shelf, over, only=order.job)
+        await enrich_continuously(home.world, search_index, over, only=order.job)
         if not leave.is_set():
-            await update_index(home, shelf, only=order.job, leave=leave)
+            await update_index(home, search_index, only=order.job, leave=leave)
         sink.flush()
     return None
 

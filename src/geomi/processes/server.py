@@ -100,10 +100,10 @@ def _orders(service: Service, serving: ServerOptions) -> tuple[ServeOrder, ...]:
 class _Server:
     """Everything that runs for as long as the service does."""
 
-    def __init__(self, service: Service, front: HttpServer, crew: ServiceProcesses) -> None:
+    def __init__(self, service: Service, front: HttpServer, processes: ServiceProcesses) -> None:
         self._service = service
         self._front = front
-        self._crew = crew
+        self._processes = processes
 
     async def run(self) -> None:
         """Run until a signal, and until all processes have ended."""
@@ -111,14 +111,14 @@ class _Server:
         for number in (signal.SIGINT, signal.SIGTERM):
             loop.add_signal_handler(number, self._leave)
         async with asyncio.TaskGroup() as group:
-            crew = group.create_task(self._crew.run(), name="crew")
+            processes = group.create_task(self._processes.run(), name="processes")
             chores = group.create_task(run_background_tasks(self._service), name="chores")
             await self._front.run()
-            self._crew.drain()
-            await crew
+            self._processes.drain()
+            await processes
             chores.cancel()
 
     def _leave(self) -> None:
         self._service.leaving.set()  # or whoever follows a crawl would hold the door open
         self._front.leave()
-        self._crew.drain()
+        self._processes.drain()

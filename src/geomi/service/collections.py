@@ -76,7 +76,7 @@ async def delete(desk: TenantService, name: str) -> int:
             raise WrongState(
                 f"crawl {busy[0].id} still fills collection `{name}`", hint="cancel it first"
             )
-    index = (await desk.shelf()).index
+    index = (await desk.search_index()).index
     await index.delete(IndexScope.COLLECTION, name)
     await index.scrub()
     gone = await desk.world.store.documents.delete(DocumentFilter(collection=name))

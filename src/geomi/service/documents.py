@@ -79,7 +79,7 @@ async def page(
 async def delete(desk: TenantService, name: str) -> None:
     """Delete a document; a later crawl of its page may bring it back."""
     row = await find(desk, name)
-    index = (await desk.shelf()).index
+    index = (await desk.search_index()).index
     await index.delete(IndexScope.DOCUMENT, row.id)
     await index.scrub()
     await desk.world.store.documents.drop([row.id])
@@ -97,8 +97,10 @@ async def _markdown(desk: TenantService, row: DocumentRow) -> str | None:
 
 async def search(desk: TenantService, query: str, filters: Filters, *, limit: int) -> SearchResults:
     """Answer a query from the present index; another process enriches meanwhile."""
-    shelf = await desk.shelf()
-    return await ask(shelf.index, query, filters=filters, limit=limit, embedder=shelf.embedder)
+    search_index = await desk.search_index()
+    return await ask(
+        search_index.index, query, filters=filters, limit=limit, embedder=search_index.embedder
+    )
 
 
 async def explain(desk: TenantService, job_id: str, url: str) -> Explanation:

@@ -49,19 +49,21 @@ async def enrich_for_all(home: DataDirectory, leave: asyncio.Event) -> None:
     """Enrich the pages of every tenant, until a signal ends it."""
     await recover(home)
     await home.heart.enrol(WorkerRole.WORKER)
-    async with open_search_indexes(home) as shelves:
-        await with_heartbeat(home.heart, _Enricher(Service(home), shelves, leave).run())
+    async with open_search_indexes(home) as search_indexes:
+        await with_heartbeat(home.heart, _Enricher(Service(home), search_indexes, leave).run())
 
 
 class _Enricher:
     """Goes round all jobs that may have something new."""
 
-    def __init__(self, service: Service, shelves: SearchIndexes, leave: asyncio.Event) -> None:
+    def __init__(
+        self, service: Service, search_indexes: SearchIndexes, leave: asyncio.Event
+    ) -> None:
         self._service = service
         self._roster = service.home.store.roster
-        self._shelves = shelves
+        self._search_indexes = search_indexes
         self._leave = leave
-        self._regaining = IndexRebuild(service, shelves)
+        self._regaining = IndexRebuild(service, search_indexes)
         self._open: set[tuple[str, str]] = set()  # whose jobs had not ended at the last look
 
     async def run(self) -> None:
@@ -91,16 +93,16 @@ class _Enricher:
         return done + await self._regaining.go_on(self._leave)
 
     async def _look_at(self, home: DataDirectory, name: str) -> int:
-        world, shelf = home.world, self._shelves.of(home)
+        world, search_index = home.world, self._search_indexes.of(home)
         job = await world.store.jobs.get(name)
         if job is None or not job.collection:
             return 0
-        done = await enrich_words(world, shelf, job, self._leave)
+        done = await enrich_words(world, search_index, job, self._leave)
         if job.state is JobState.FINALIZING and not done:
-            await enrich_vectors(world, shelf, job, self._leave)
+            await enrich_vectors(world, search_index, job, self._leave)
             if (
                 not self._leave.is_set()
-                and not await enrich_follower(world, shelf, job).is_behind()
+                and not await enrich_follower(world, search_index, job).is_behind()
             ):
                 await self._complete(home, job)
         return done
@@ -123,16 +125,16 @@ class LostIndex:
 class IndexRebuild:
     """The crawls whose pages are put back where they are found, the newest of a tenant first."""
 
-    def __init__(self, service: Service, shelves: SearchIndexes) -> None:
+    def __init__(self, service: Service, search_indexes: SearchIndexes) -> None:
         self._service = service
-        self._shelves = shelves
+        self._search_indexes = search_indexes
         self._left: deque[tuple[str, str]] = deque()  # whose crawls, and which
 
     async def look(self, tenant: str) -> None:
         """See whether a tenant's index is gone, or was and is not whole yet."""
         desk = self._service.desk(tenant)
-        world, shelf = desk.world, self._shelves.of(desk.home)
-        lost, losses = await is_index_lost(world, shelf), _losses(desk)
+        world, search_index = desk.world, self._search_indexes.of(desk.home)
+        lost, losses = await is_index_lost(world, search_index), _losses(desk)
         if not lost and await losses.get(LOST_NAME) is None:
             return
         await losses.add(LOST_NAME, LostIndex(desk.wall_s))
@@ -141,7 +143,7 @@ class IndexRebuild:
             # Nothing is put there before all are at their beginning, so that whoever is killed in
             # between is followed by one that finds the index lost as well.
             if lost and await _has_documents(desk, job):
-                await enrich_again(world, shelf, only=job.id, is_lost=True)
+                await enrich_again(world, search_index, only=job.id, is_lost=True)
             left.append(job.id)
         self._left += [(tenant, name) for name in left]
         told = f"the index of `{tenant}` {'is' if lost else 'was'} lost"
@@ -154,11 +156,11 @@ class IndexRebuild:
             return 0
         tenant, name = self._left[0]
         desk = self._service.desk(tenant)
-        world, shelf = desk.world, self._shelves.of(desk.home)
+        world, search_index = desk.world, self._search_indexes.of(desk.home)
         job = await world.store.jobs.get(name)
         if job is not None:
-            await enrich_words(world, shelf, job, leave)
-            await enrich_vectors(world, shelf, job, leave)
+            await enrich_words(world, search_index, job, leave)
+            await enrich_vectors(world, search_index, job, leave)
         if not leave.is_set():
             self._left.popleft()
             if not any(whose == tenant for whose, _ in self._left):

@@ -110,12 +110,12 @@ async def check_due_providers(service: Service) -> int:
     """Ask the source of ready documents for providers that it was not asked for today (CFG-23)."""
     if service.home.ready is None:
         return 0
-    librarian = channels.librarian_of(service.home)  # a name is asked for once, for all tenants
+    client = channels.docs_client_of(service.home)  # a name is asked for once, for all tenants
     checked: list[ProviderCheck] = []
     for tenant in await tenants.all_names(service):
         home = service.desk(tenant).home
         if due := (await channels.unchecked_providers(home))[: MOST_CHECKED - len(checked)]:
-            checked += await channels.check_providers(home, librarian, due)
+            checked += await channels.check_providers(home, client, due)
     if checked:
         service.home.world.sink.emit(Warned("", _check_summary(checked)))
     return 0

@@ -109,11 +109,11 @@ class TenantService:
         """Its keys, schedules and whatever else is stored by name."""
         return self.home.store.named_values
 
-    async def shelf(self) -> SearchIndex:
+    async def search_index(self) -> SearchIndex:
         """Return where its documents are found."""
-        library = self.service.library
-        assert library is not None, "only an open service has one"
-        return await library.shelf(self.home)
+        search_indexes = self.service.search_indexes
+        assert search_indexes is not None, "only an open service has one"
+        return await search_indexes.search_index(self.home)
 
     @property
     def wall_s(self) -> float:
@@ -136,15 +136,15 @@ class LazySearchIndexes:
         self._home = home
         self._opened = opened
         self._door = asyncio.Lock()
-        self._shelves: SearchIndexes | None = None
+        self._search_indexes: SearchIndexes | None = None
 
-    async def shelf(self, home: DataDirectory) -> SearchIndex:
+    async def search_index(self, home: DataDirectory) -> SearchIndex:
         """Return where the documents of a tenant are found."""
         async with self._door:
-            if self._shelves is None:
-                shelves = open_search_indexes(self._home)
-                self._shelves = await self._opened.enter_async_context(shelves)
-        return self._shelves.of(home)
+            if self._search_indexes is None:
+                search_indexes = open_search_indexes(self._home)
+                self._search_indexes = await self._opened.enter_async_context(search_indexes)
+        return self._search_indexes.of(home)
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,12 +152,12 @@ class Service:
     """A served data directory; the code that opened it closes it.
 
     Args:
-        library: None if nothing searches, as in a process for background tasks.
+        search_indexes: None if nothing searches, as in a process for background tasks.
         leaving: set when the process must end; long work then ends by itself.
     """
 
     home: DataDirectory
-    library: LazySearchIndexes | None = None
+    search_indexes: LazySearchIndexes | None = None
     leaving: asyncio.Event = field(default_factory=asyncio.Event)
     _desks: dict[str, TenantService] = field(default_factory=dict)
     _datasets: dict[str, Dataset] = field(default_factory=dict)

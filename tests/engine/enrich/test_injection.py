@@ -77,9 +77,9 @@ async def enriched(root: Path, server: ModelServer | None) -> Seen:
     if server is not None:
         settings = replace(LOCAL, model_endpoint=server.endpoint, model="tiny")
     with Site(site()) as web:
-        async with home_in(root, ear, settings) as home, open_search_index(home) as shelf:
+        async with home_in(root, ear, settings) as home, open_search_index(home) as search_index:
             await crawl_in(home, ear, plan([web.url("/")], assignments=WANTED))
-            await update_index(home, shelf)
+            await update_index(home, search_index)
             found = await home.world.store.documents.list(DocumentFilter(), after="", limit=100)
             rows = {row.url.removeprefix(web.url("")): row for row in found}
     return Seen(rows, server.asked if server else [])

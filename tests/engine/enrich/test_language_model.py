@@ -346,10 +346,10 @@ class TestMoney:
             with Site(routes()) as site:
                 async with (
                     home_in(tmp_path, ear, settings) as home,
-                    open_search_index(home) as shelf,
+                    open_search_index(home) as search_index,
                 ):
                     crawled = await crawl_in(home, ear, plan([site.url("/next")], depth=0))
-                    await update_index(home, shelf)
+                    await update_index(home, search_index)
                     spent = await home.world.store.costs.spent(crawled.report.job.id)
         assert server.asked
         assert spent == len(server.asked) * ANSWER_MICROS
@@ -400,9 +400,12 @@ async def test_no_value_is_in_any_request(tmp_path: Path, action: str) -> None:
         settings = replace(LOCAL, model_endpoint=server.endpoint, model="tiny")
         rules = [f"safety.pii={action}", "analysis.min_chars=0"]
         with Site(routes()) as site:
-            async with home_in(tmp_path, ear, settings) as home, open_search_index(home) as shelf:
+            async with (
+                home_in(tmp_path, ear, settings) as home,
+                open_search_index(home) as search_index,
+            ):
                 await crawl_in(home, ear, plan([site.url("/")], assignments=rules))
-                await update_index(home, shelf)
+                await update_index(home, search_index)
                 assert await home.world.store.documents.list(DocumentFilter(), after="", limit=9)
     assert server.asked
     sent = json.dumps(server.asked, ensure_ascii=False).encode()

@@ -86,16 +86,16 @@ class TestFollowing:
     @waits
     async def test_what_was_collected_can_be_found(self, tmp_path: Path) -> None:
         ear = Ear()
-        async with home_in(tmp_path, ear) as home, open_search_index(home) as shelf:
+        async with home_in(tmp_path, ear) as home, open_search_index(home) as search_index:
             with Site(village(PAGES_PER_TURN + 8)) as site:
                 crawled = await crawl_all(home, ear, site)
-            assert await is_behind(home.world, shelf)
-            assert await enrich_all(home.world, shelf) == PAGES_PER_TURN + 8
-            assert not await is_behind(home.world, shelf)
+            assert await is_behind(home.world, search_index)
+            assert await enrich_all(home.world, search_index) == PAGES_PER_TURN + 8
+            assert not await is_behind(home.world, search_index)
             documents = await rows(home.world)
             assert {row.state for row in documents.values()} == {DocumentState.INDEXED}
             assert {row.job for row in documents.values()} == {crawled.report.job.id}
-            assert (await found(shelf.index, "p7word"))[0] == "p7"
+            assert (await found(search_index.index, "p7word"))[0] == "p7"
             assert sum(event.indexed for event in ear.of(Enriched)) == PAGES_PER_TURN + 8
 
     @pytest.mark.req("ANA-13", "ANA-22", "DUP-06", "CFG-16", "CTY-10")
@@ -105,15 +105,15 @@ class TestFollowing:
     ) -> None:
         ear = Ear()
         routes = {"/": page("thin", "/good", text="Too little."), "/good": told("good")}
-        async with home_in(tmp_path, ear) as home, open_search_index(home) as shelf:
+        async with home_in(tmp_path, ear) as home, open_search_index(home) as search_index:
             with Site(routes) as site:
                 crawled = await crawl_all(home, ear, site)
-            await enrich_all(home.world, shelf)
+            await enrich_all(home.world, search_index)
             documents = await rows(home.world)
             assert (documents[""].state, documents[""].reason) == ("skipped", "too_short")
             assert "analysis.min_chars is 100" in documents[""].detail
             assert documents["good"].state is DocumentState.INDEXED
-            assert await found(shelf.index, "little") == []
+            assert await found(search_index.index, "little") == []
             job = crawled.report.job
             why = await explain(home.world, job, split_url(documents[""].url), [])
             last = why.steps[-1]
@@ -124,24 +124,24 @@ class TestFollowing:
     @waits
     async def test_jobs_that_want_no_index_have_no_documents(self, tmp_path: Path) -> None:
         ear = Ear()
-        async with home_in(tmp_path, ear) as home, open_search_index(home) as shelf:
+        async with home_in(tmp_path, ear) as home, open_search_index(home) as search_index:
             with Site(village(3)) as site:
                 await crawl_all(home, ear, site, "analysis.index=false")
-            assert await enrich_all(home.world, shelf) == 0
+            assert await enrich_all(home.world, search_index) == 0
             assert await rows(home.world) == {}
 
     @pytest.mark.req("CFG-18", "IDX-05")
     @waits
     async def test_the_collection_of_a_job(self, tmp_path: Path) -> None:
         ear = Ear()
-        async with home_in(tmp_path, ear) as home, open_search_index(home) as shelf:
+        async with home_in(tmp_path, ear) as home, open_search_index(home) as search_index:
             with Site(village(3)) as site:
                 await crawl_all(home, ear, site, "analysis.collection=manuals")
-            await enrich_all(home.world, shelf)
+            await enrich_all(home.world, search_index)
             assert [one.collection for one in await home.world.store.documents.collections()] == [
                 "manuals"
             ]
-            (hit, *_) = (await search(shelf.index, "bridge")).hits
+            (hit, *_) = (await search(search_index.index, "bridge")).hits
             assert hit.passage.collection == "manuals"
 
 
@@ -179,23 +179,23 @@ class TestFalls:
     ) -> None:
         ear = Ear()
         part, _, method = place.partition(".")
-        async with home_in(tmp_path, ear) as home, open_search_index(home) as shelf:
+        async with home_in(tmp_path, ear) as home, open_search_index(home) as search_index:
             with Site(village(PAGES_PER_TURN + 5)) as site:
                 await crawl_all(home, ear, site)
-            world, broken = home.world, shelf
+            world, broken = home.world, search_index
             if part == "index":
-                falling = Falling(shelf.index, method, at)
-                broken = replace(shelf, index=falling)  # type: ignore[arg-type]
+                falling = Falling(search_index.index, method, at)
+                broken = replace(search_index, index=falling)  # type: ignore[arg-type]
             else:
                 falling = Falling(getattr(world.store, part), method, at)
                 world = world_with(world, **{part: falling})
             with pytest.raises(ConnectionResetError):
                 await enrich_all(world, broken)
-            await enrich_all(home.world, shelf)
-            assert not await is_behind(home.world, shelf)
+            await enrich_all(home.world, search_index)
+            assert not await is_behind(home.world, search_index)
             documents = await rows(home.world)
             assert len(documents) == PAGES_PER_TURN + 5
-            counts = await shelf.index.count()
+            counts = await search_index.index.count()
             assert counts.documents == len(documents)
             assert counts.chunks == sum(row.chunks for row in documents.values())
 
@@ -205,7 +205,7 @@ class TestFalls:
         self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         ear = Ear()
-        async with home_in(tmp_path, ear) as home, open_search_index(home) as shelf:
+        async with home_in(tmp_path, ear) as home, open_search_index(home) as search_index:
             with Site(village(3)) as site:
                 await crawl_all(home, ear, site)
             archive, read = home.world.archive, home.world.archive.read
@@ -215,7 +215,7 @@ class TestFalls:
                 return record.replace(b'"title"', b'"tidle"') if b"p1word" in record else record
 
             monkeypatch.setattr(archive, "read", spoilt)
-            await enrich_all(home.world, shelf)
+            await enrich_all(home.world, search_index)
             documents = await rows(home.world)
             assert documents["p1"].state is DocumentState.FAILED
             assert "title" in documents["p1"].detail
@@ -224,51 +224,51 @@ class TestFalls:
     @waits
     async def test_one_at_a_time(self, tmp_path: Path) -> None:
         ear = Ear()
-        async with home_in(tmp_path, ear) as home, open_search_index(home) as shelf:
+        async with home_in(tmp_path, ear) as home, open_search_index(home) as search_index:
             with Site(village(3)) as site:
                 crawled = await crawl_all(home, ear, site)
             rules = crawled.report.job.config.analysis
             name = f"enrich {version_of(rules)} of {crawled.report.job.id}"
             other = Leadership(replace(home.world, owner="w-other"), name)
             assert await other.take()
-            assert await enrich_all(home.world, shelf) == 0
+            assert await enrich_all(home.world, search_index) == 0
             await other.drop()
-            assert await enrich_all(home.world, shelf) == 3
+            assert await enrich_all(home.world, search_index) == 3
 
     @waits
     async def test_told_to_leave_it_keeps_the_batch_under_way(self, tmp_path: Path) -> None:
         ear = Ear()
-        async with home_in(tmp_path, ear) as home, open_search_index(home) as shelf:
+        async with home_in(tmp_path, ear) as home, open_search_index(home) as search_index:
             with Site(village(PAGES_PER_TURN + 5)) as site:
                 await crawl_all(home, ear, site)
             leave = asyncio.Event()
-            put = shelf.index.put
+            put = search_index.index.put
 
             async def leave_after(documents: Sequence[object]) -> None:
                 await put(documents)  # type: ignore[arg-type]
                 leave.set()
 
-            index = Falling(shelf.index, "", 0)
+            index = Falling(search_index.index, "", 0)
             index.put = leave_after  # type: ignore[attr-defined]
-            leaving = replace(shelf, index=index)  # type: ignore[arg-type]
+            leaving = replace(search_index, index=index)  # type: ignore[arg-type]
             assert await enrich_all(home.world, leaving, leave=leave) == PAGES_PER_TURN
-            assert await enrich_all(home.world, shelf) == 5
+            assert await enrich_all(home.world, search_index) == 5
 
     @waits
     async def test_an_index_that_is_lost_is_made_again(self, tmp_path: Path) -> None:
         ear = Ear()
         async with home_in(tmp_path, ear) as home:
-            async with open_search_index(home) as shelf:
+            async with open_search_index(home) as search_index:
                 with Site(village(4)) as site:
                     await crawl_all(home, ear, site)
-                await update_index(home, shelf)
+                await update_index(home, search_index)
             for file in (tmp_path / "index").iterdir():
                 file.unlink()
-            async with open_search_index(home) as shelf:
-                assert await update_index(home, shelf) == 4
-                assert (await found(shelf.index, "p2word"))[0] == "p2"
-                assert await update_index(home, shelf) == 0
-                assert await update_index(home, shelf, again=True) == 4
+            async with open_search_index(home) as search_index:
+                assert await update_index(home, search_index) == 4
+                assert (await found(search_index.index, "p2word"))[0] == "p2"
+                assert await update_index(home, search_index) == 0
+                assert await update_index(home, search_index, again=True) == 4
 
 
 class TestChanges:
@@ -278,61 +278,61 @@ class TestChanges:
     @waits
     async def test_a_page_that_changed_replaces_what_it_said(self, tmp_path: Path) -> None:
         ear = Ear()
-        async with home_in(tmp_path, ear) as home, open_search_index(home) as shelf:
+        async with home_in(tmp_path, ear) as home, open_search_index(home) as search_index:
             routes = {"/": told("oldword")}
             with Site(routes) as site:
                 first = await crawl_all(home, ear, site)
-                await enrich_all(home.world, shelf)
+                await enrich_all(home.world, search_index)
                 routes["/"] = told("newword")
                 second = await crawl_all(home, ear, site)
                 assert second.report.job.id != first.report.job.id
-            await enrich_all(home.world, shelf)
-            assert await found(shelf.index, "newword") == [""]
-            assert await found(shelf.index, "oldword") == []
+            await enrich_all(home.world, search_index)
+            assert await found(search_index.index, "newword") == [""]
+            assert await found(search_index.index, "oldword") == []
             # The first job understood anew must not bring back what the second replaced.
             await home.world.store.pages.advance(
                 first.report.job.id, _cursor(first.report.job), after=1, seq=0, length=0
             )
-            await enrich_all(home.world, shelf)
-            assert await found(shelf.index, "oldword") == []
+            await enrich_all(home.world, search_index)
+            assert await found(search_index.index, "oldword") == []
 
     @waits
     async def test_a_page_that_is_no_longer_worth_it_is_taken_out(self, tmp_path: Path) -> None:
         ear = Ear()
-        async with home_in(tmp_path, ear) as home, open_search_index(home) as shelf:
+        async with home_in(tmp_path, ear) as home, open_search_index(home) as search_index:
             routes = {"/": told("goodword")}
             with Site(routes) as site:
                 await crawl_all(home, ear, site)
-                await enrich_all(home.world, shelf)
+                await enrich_all(home.world, search_index)
                 routes["/"] = page("goodword", text="Gone fishing.")
                 await crawl_all(home, ear, site)
-            await enrich_all(home.world, shelf)
+            await enrich_all(home.world, search_index)
             assert (await rows(home.world))[""].state is DocumentState.SKIPPED
-            assert (await shelf.index.count()).documents == 0
+            assert (await search_index.index.count()).documents == 0
 
     @waits
     async def test_other_rules_understand_all_pages_anew(self, tmp_path: Path) -> None:
         ear = Ear()
-        async with home_in(tmp_path, ear) as home, open_search_index(home) as shelf:
+        async with home_in(tmp_path, ear) as home, open_search_index(home) as search_index:
             with Site(village(3)) as site:
                 job = (await crawl_all(home, ear, site)).report.job
-            await enrich_all(home.world, shelf)
+            await enrich_all(home.world, search_index)
             strict = replace(job.config.analysis, quality_threshold=10.0)
             config = replace(job.config, analysis=strict)
             await home.world.store.jobs.update(replace(job, config=config))
-            assert await enrich_all(home.world, shelf) == 3
+            assert await enrich_all(home.world, search_index) == 3
             assert {row.reason for row in (await rows(home.world)).values()} == {"quality"}
-            assert (await shelf.index.count()).documents == 0
+            assert (await search_index.index.count()).documents == 0
 
     @pytest.mark.parametrize("end", ["gone", "noindex"])
     @waits
     async def test_a_page_that_is_gone_is_found_no_more(self, tmp_path: Path, end: str) -> None:
         ear = Ear()
         routes = village(3)
-        async with home_in(tmp_path, ear) as home, open_search_index(home) as shelf:
+        async with home_in(tmp_path, ear) as home, open_search_index(home) as search_index:
             with Site(routes) as site:
                 await crawl_all(home, ear, site)
-                await enrich_all(home.world, shelf)
+                await enrich_all(home.world, search_index)
                 assert "p1" in await rows(home.world)
                 if end == "gone":
                     del routes["/p1"]
@@ -340,23 +340,23 @@ class TestChanges:
                     noindex = "<meta name=robots content=noindex>"
                     routes["/p1"] = page("p1word", head=noindex)
                 await crawl_all(home, ear, site)
-            await enrich_all(home.world, shelf)
+            await enrich_all(home.world, search_index)
             assert set(await rows(home.world)) == {"", "p2"}
-            assert "p1" not in await found(shelf.index, "p1word")
+            assert "p1" not in await found(search_index.index, "p1word")
 
     @waits
     async def test_a_job_that_is_forgotten_is_found_no_more(self, tmp_path: Path) -> None:
         ear = Ear()
         async with home_in(tmp_path, ear) as home:
-            async with open_search_index(home) as shelf:
+            async with open_search_index(home) as search_index:
                 with Site(village(3)) as site:
                     job = (await crawl_all(home, ear, site)).report.job
-                await enrich_all(home.world, shelf)
+                await enrich_all(home.world, search_index)
             await delete_from_index(home, IndexScope.JOB, [job.id])
             await home.world.store.jobs.delete(job.id)
             assert await rows(home.world) == {}
-            async with open_search_index(home) as shelf:
-                assert await found(shelf.index, "p1word") == []
+            async with open_search_index(home) as search_index:
+                assert await found(search_index.index, "p1word") == []
             files = b"".join(file.read_bytes() for file in (tmp_path / "index").iterdir())
             assert b"p1word" not in files
 
@@ -386,18 +386,18 @@ class TestVectors:
     async def test_only_what_is_new_is_embedded(self, tmp_path: Path) -> None:
         ear, embedder = Ear(), CountingEmbedder()
         async with home_in(tmp_path, ear) as home, open_search_index(home) as plain:
-            shelf = replace(plain, embedder=embedder)
+            search_index = replace(plain, embedder=embedder)
             routes = village(4)
             with Site(routes) as site:
                 await crawl_all(home, ear, site)
-                await enrich_all(home.world, shelf)
-                counts = await shelf.index.count()
+                await enrich_all(home.world, search_index)
+                counts = await search_index.index.count()
                 assert counts.vectors == counts.chunks == 4
                 assert max(map(len, embedder.asked)) <= 25
                 embedder.asked.clear()
                 routes["/p1"] = told("changedword")
                 await crawl_all(home, ear, site)
-            await enrich_all(home.world, shelf)
+            await enrich_all(home.world, search_index)
             (texts,) = embedder.asked
             assert len(texts) == 1 and "changedword" in texts[0]
 
@@ -407,10 +407,10 @@ class TestVectors:
         korean = "다리는 한 여름에 손으로 지었고 지금도 매일 아침 수레가 강을 건넌다. " * 8
         routes = {"/": Reply(f"<html lang=ko><title>다리</title><main><p>{korean}".encode())}
         async with home_in(tmp_path, ear) as home, open_search_index(home) as plain:
-            shelf = replace(plain, embedder=embedder)
+            search_index = replace(plain, embedder=embedder)
             with Site(routes) as site:
                 await crawl_all(home, ear, site, "analysis.quality_threshold=0")
-            await enrich_all(home.world, shelf)
-            counts = await shelf.index.count()
+            await enrich_all(home.world, search_index)
+            counts = await search_index.index.count()
             assert (counts.documents, counts.vectors) == (1, 0)
             assert embedder.asked == []

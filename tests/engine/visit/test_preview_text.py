@@ -88,8 +88,8 @@ async def crawl_previews(home: DataDirectory, ear: Ear, site: Site, *assignments
     return await crawl_in(home, ear, asked)
 
 
-async def hits(shelf: SearchIndex, text: str = QUERY) -> tuple[Hit, ...]:
-    return (await search(shelf.index, text)).hits
+async def hits(search_index: SearchIndex, text: str = QUERY) -> tuple[Hit, ...]:
+    return (await search(search_index.index, text)).hits
 
 
 def waiting(root: Path) -> list[Path]:
@@ -115,16 +115,16 @@ class TestKeeping:
     ) -> None:
         ear, embedder = Ear(), CountingEmbedder()
         async with home_in(tmp_path, ear) as home, open_search_index(home) as plain:
-            shelf = replace(plain, embedder=embedder) if has_vectors else plain
+            search_index = replace(plain, embedder=embedder) if has_vectors else plain
             with Site({"/": lighthouse("light", SENTENCE, "/2"), "/2": lighthouse("two")}) as at:
                 crawled = await crawl_previews(home, ear, at)
             assert len(waiting(tmp_path)) == len(crawled.records) == 2
-            assert await enrich_all(home.world, shelf) == 2
-            (hit, *_) = await hits(shelf)
+            assert await enrich_all(home.world, search_index) == 2
+            (hit, *_) = await hits(search_index)
             assert hit.passage.url == crawled.urls[0]
             assert OPENING.startswith(hit.snippet.text[:40]) or "light" in hit.snippet.text
             assert len(hit.snippet.text) <= 200
-            counts = await shelf.index.count()
+            counts = await search_index.index.count()
             assert bool(counts.vectors) == has_vectors
             assert not has_vectors or SENTENCE in embedder.asked[0][0]
         assert waiting(tmp_path) == []
@@ -141,10 +141,10 @@ class TestKeeping:
         self, tmp_path: Path
     ) -> None:
         ear = Ear()
-        async with home_in(tmp_path, ear) as home, open_search_index(home) as shelf:
+        async with home_in(tmp_path, ear) as home, open_search_index(home) as search_index:
             with Site({"/": lighthouse()}) as site:
                 await crawl_previews(home, ear, site)
-            await enrich_all(home.world, shelf)
+            await enrich_all(home.world, search_index)
             (row,) = (await rows(home.world)).values()
             told = json.loads(row.analysis)
             assert row.state is DocumentState.INDEXED and row.detail == "no rule excludes it"
@@ -164,10 +164,10 @@ class TestKeeping:
     async def test_a_job_that_keeps_everything_is_full_of_traces(self, tmp_path: Path) -> None:
         """Else the search for them would prove nothing."""
         ear = Ear()
-        async with home_in(tmp_path, ear) as home, open_search_index(home) as shelf:
+        async with home_in(tmp_path, ear) as home, open_search_index(home) as search_index:
             with Site({"/": lighthouse()}) as site:
                 await crawl_previews(home, ear, site, "store.text=full")
-            await enrich_all(home.world, shelf)
+            await enrich_all(home.world, search_index)
         named = {name.partition(".")[2] for name, _ in traces(tmp_path, NEEDLES)}
         assert named >= {"jsonl", "md", "txt", "db"}
         assert any(name.endswith("warc.gz") for name in named)
@@ -233,14 +233,14 @@ class TestFalls:
         ear, embedder = Ear(), CountingEmbedder()
         part, _, method = place.partition(".")
         async with home_in(tmp_path, ear) as home, open_search_index(home) as plain:
-            shelf = replace(plain, embedder=embedder) if method == "vectors" else plain
+            search_index = replace(plain, embedder=embedder) if method == "vectors" else plain
             with Site({"/": lighthouse()}) as site:
                 await crawl_previews(home, ear, site)
-            world, broken = home.world, shelf
+            world, broken = home.world, search_index
             if method == "vectors":
-                broken = replace(shelf, embedder=Falling(embedder, "embed", 1))  # type: ignore[arg-type]
+                broken = replace(search_index, embedder=Falling(embedder, "embed", 1))  # type: ignore[arg-type]
             elif part == "index":
-                broken = replace(shelf, index=Falling(shelf.index, method, 1))  # type: ignore[arg-type]
+                broken = replace(search_index, index=Falling(search_index.index, method, 1))  # type: ignore[arg-type]
             elif part == "spool":
                 world = replace(world, spool=Falling(world.spool, method, 1))  # type: ignore[arg-type]
             else:
@@ -248,24 +248,24 @@ class TestFalls:
                 world = world_with(world, **{part: falling})
             with pytest.raises(ConnectionResetError):
                 await enrich_all(world, broken)
-            await enrich_all(home.world, shelf)
-            assert not await is_behind(home.world, shelf)
-            assert len(await hits(shelf)) == 1
+            await enrich_all(home.world, search_index)
+            assert not await is_behind(home.world, search_index)
+            assert len(await hits(search_index)) == 1
             (row,) = (await rows(home.world)).values()
             assert json.loads(row.analysis)["read"]["is_whole"]
-            assert (await shelf.index.count()).vectors == (method == "vectors")
+            assert (await search_index.index.count()).vectors == (method == "vectors")
             assert waiting(tmp_path) == []
 
     @waits
     async def test_a_text_that_nothing_points_at_goes_in_time(self, tmp_path: Path) -> None:
         """Whoever is killed between the spool and the settlement leaves one."""
         ear = Ear()
-        async with home_in(tmp_path, ear) as home, open_search_index(home) as shelf:
+        async with home_in(tmp_path, ear) as home, open_search_index(home) as search_index:
             now_s = int(home.world.clock.wall_s())
             left = {f"{now_s - 1}-{'a' * 32}": b"over", f"{now_s + 60}-{'b' * 32}": b"not yet"}
             for job in ("job-1", "job-2"):
                 await home.world.spool.put(job, left)
-            await update_index(home, shelf)
+            await update_index(home, search_index)
             assert [path.name[-1] for path in waiting(tmp_path)] == ["b", "b"]
             await home.world.spool.put("job-1", left)
             await clean(home)
@@ -281,14 +281,14 @@ class TestFalls:
                 raise StoreError("the bucket cannot be used")
 
         ear = Ear()
-        async with home_in(tmp_path, ear) as home, open_search_index(home) as shelf:
+        async with home_in(tmp_path, ear) as home, open_search_index(home) as search_index:
             away = replace(home, world=replace(home.world, spool=Away(tmp_path)))
             with Site({"/": lighthouse()}) as site:
                 await crawl_previews(away, ear, site)
             assert any("1 texts cannot wait" in warning for warning in ear.warnings)
             assert "the bucket cannot be used" in ear.warnings
-            await update_index(away, shelf)
-            assert len(await hits(shelf, "lighthouse keeper")) == 1
+            await update_index(away, search_index)
+            assert len(await hits(search_index, "lighthouse keeper")) == 1
 
     @pytest.mark.parametrize("setting", ["store.whole_text_s=0", "store.whole_text_s=1"])
     @waits
@@ -296,17 +296,17 @@ class TestFalls:
         self, tmp_path: Path, setting: str
     ) -> None:
         ear = Ear()
-        async with home_in(tmp_path, ear) as home, open_search_index(home) as shelf:
+        async with home_in(tmp_path, ear) as home, open_search_index(home) as search_index:
             with Site({"/": lighthouse()}) as site:
                 await crawl_previews(home, ear, site, setting)
             await home.world.spool.sweep(wall_s=home.world.clock.wall_s() + 2)
             assert waiting(tmp_path) == []
-            await enrich_all(home.world, shelf)
+            await enrich_all(home.world, search_index)
             (row,) = (await rows(home.world)).values()
             assert row.state is DocumentState.INDEXED and row.quality is None
             assert "it analysed the preview alone" in row.detail
-            assert await hits(shelf) == ()
-            assert len(await hits(shelf, "lighthouse keeper")) == 1
+            assert await hits(search_index) == ()
+            assert len(await hits(search_index, "lighthouse keeper")) == 1
 
 
 def tagged(seen: Seen) -> Reply:
@@ -324,36 +324,37 @@ class TestAgain:
     async def test_what_was_made_of_a_text_stays_while_the_text_does(self, tmp_path: Path) -> None:
         ear = Ear()
         routes: dict[str, Route] = {"/": tagged}
-        async with home_in(tmp_path, ear) as home, open_search_index(home) as shelf:
+        async with home_in(tmp_path, ear) as home, open_search_index(home) as search_index:
             with Site(routes) as site:
                 first = await crawl_previews(home, ear, site)
-                await enrich_all(home.world, shelf)
+                await enrich_all(home.world, search_index)
                 second = await crawl_previews(home, ear, site)
                 assert ear.of(PageSettled)[-1].outcome == "not_modified"
                 assert waiting(tmp_path) == []
-                await enrich_all(home.world, shelf)
+                await enrich_all(home.world, search_index)
                 (row,) = (await rows(home.world)).values()
                 assert row.job == second.report.job.id and row.quality is not None
                 await delete_from_index(home, IndexScope.JOB, [first.report.job.id])
-                assert len(await hits(shelf)) == 1
+                assert len(await hits(search_index)) == 1
                 other = "A red kite left four silver spoons behind the second door at noon."
                 routes["/"] = lambda _: lighthouse("light", other)
                 await crawl_previews(home, ear, site)
-            await enrich_all(home.world, shelf)
-            assert await hits(shelf) == () and len(await hits(shelf, "silver spoons")) == 1
+            await enrich_all(home.world, search_index)
+            assert await hits(search_index) == ()
+            assert len(await hits(search_index, "silver spoons")) == 1
 
     @waits
     async def test_what_was_not_indexed_whole_is_asked_for_whole(self, tmp_path: Path) -> None:
         ear = Ear()
-        async with home_in(tmp_path, ear) as home, open_search_index(home) as shelf:
+        async with home_in(tmp_path, ear) as home, open_search_index(home) as search_index:
             with Site({"/": tagged}) as site:
                 await crawl_previews(home, ear, site, "store.whole_text_s=0")
-                await enrich_all(home.world, shelf)
-                assert await hits(shelf) == ()
+                await enrich_all(home.world, search_index)
+                assert await hits(search_index) == ()
                 await crawl_previews(home, ear, site)
                 assert ear.of(PageSettled)[-1].outcome == "ok"
-            await enrich_all(home.world, shelf)
-            assert len(await hits(shelf)) == 1
+            await enrich_all(home.world, search_index)
+            assert len(await hits(search_index)) == 1
 
     @waits
     async def test_other_rules_do_not_replace_a_text_by_its_preview(self, tmp_path: Path) -> None:
@@ -363,13 +364,13 @@ class TestAgain:
             rules: AnalysisRules = replace(config.analysis, min_chars=50)
             return replace(config, analysis=rules)
 
-        async with home_in(tmp_path, ear) as home, open_search_index(home) as shelf:
+        async with home_in(tmp_path, ear) as home, open_search_index(home) as search_index:
             with Site({"/": lighthouse()}) as site:
                 await crawl_previews(home, ear, site)
-            await enrich_all(home.world, shelf)
+            await enrich_all(home.world, search_index)
             await change_rules(home.world, shorter)
-            await update_index(home, shelf)
-            await update_index(home, shelf, again=True)
-            assert len(await hits(shelf)) == 1
+            await update_index(home, search_index)
+            await update_index(home, search_index, again=True)
+            assert len(await hits(search_index)) == 1
             (row,) = (await rows(home.world)).values()
             assert row.quality is not None

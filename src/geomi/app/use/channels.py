@@ -93,7 +93,7 @@ async def ask_channel(home: DataDirectory, key: str) -> ChannelDecision:
     needs_no_answer = home.ready is None or provider.channel is Channel.CRAWL
     if needs_no_answer or is_fresh(finding, wall_s=home.world.clock.wall_s()):
         return decide_channel(provider, finding, has_source=home.ready is not None)
-    checked = await check_provider(home, provider, librarian_of(home))
+    checked = await check_provider(home, provider, docs_client_of(home))
     if checked.problem:
         return ChannelDecision(Channel.CRAWL, f"Context7: {checked.problem}")
     return decide_channel(provider, checked.finding, has_source=True)
@@ -135,7 +135,7 @@ def _docs_config(config: CrawlConfig) -> CrawlConfig:
 
     Nothing is followed and nothing is fetched from a site, so that there is no robots.txt to obey,
     no request of a crawl to log, and no response to keep. The provider's own pause is not the
-    source's, for which the floor of public hosts holds; the librarian has its own patience.
+    source's, for which the floor of public hosts holds; the client has its own patience.
     """
     return replace(
         config,
@@ -253,11 +253,11 @@ def is_fresh(finding: LibraryFinding | None, *, wall_s: float) -> bool:
 
 
 async def check_provider(
-    home: DataDirectory, provider: Provider, librarian: ExternalDocsClient
+    home: DataDirectory, provider: Provider, client: ExternalDocsClient
 ) -> ProviderCheck:
     """Ask for one provider's library (`resolve-library-id`) and remember the answer."""
     try:
-        picked = await librarian.resolve(provider.name)
+        picked = await client.resolve(provider.name)
     except SourceError as error:
         return ProviderCheck(provider, None, error.message)
     library = picked.library if picked else ""
@@ -266,7 +266,7 @@ async def check_provider(
     return ProviderCheck(provider, finding)
 
 
-def librarian_of(home: DataDirectory) -> ExternalDocsClient:
+def docs_client_of(home: DataDirectory) -> ExternalDocsClient:
     """Return who asks the source for one run; refuse where none is named."""
     if home.ready is None:
         raise ConfigError(
@@ -277,12 +277,12 @@ def librarian_of(home: DataDirectory) -> ExternalDocsClient:
 
 
 async def check_providers(
-    home: DataDirectory, librarian: ExternalDocsClient, keys: Sequence[str] = ()
+    home: DataDirectory, client: ExternalDocsClient, keys: Sequence[str] = ()
 ) -> list[ProviderCheck]:
     """Look for providers, one after the other; all of them where none is named."""
     known = providers.with_presets(await home.world.store.providers.list())
     wanted = [providers.provider_named(key, known) for key in keys] or list(known.values())
-    return [await check_provider(home, provider, librarian) for provider in wanted]
+    return [await check_provider(home, provider, client) for provider in wanted]
 
 
 async def unchecked_providers(home: DataDirectory) -> list[str]:

@@ -90,7 +90,7 @@ def check_providers(
     """Ask Context7 which providers it has; geomi crawls only the others first."""
 
     async def work(home: DataDirectory) -> list[ProviderCheck]:
-        return await channels.check_providers(home, channels.librarian_of(home), keys or ())
+        return await channels.check_providers(home, channels.docs_client_of(home), keys or ())
 
     checked = in_data_directory(output, work, create=True)
     if json:

@@ -92,10 +92,10 @@ async def _run(root: Path, settings: Settings, task: EnrichTask, *, json: bool) 
         only = (await find(home.world, task.job)).id if task.job else ""
         if task.rules.values:
             await change_rules(home.world, lambda config: _changed(config, task.rules), only=only)
-        async with open_search_index(home) as shelf:
-            done = await update_index(home, shelf, only=only, again=task.again, leave=leave)
+        async with open_search_index(home) as search_index:
+            done = await update_index(home, search_index, only=only, again=task.again, leave=leave)
             if not task.once:
-                await enrich_continuously(home.world, shelf, leave, only=only)
+                await enrich_continuously(home.world, search_index, leave, only=only)
                 return True
         if not json:
             note(

@@ -128,12 +128,6 @@ class RedirectFollower:
             url, hops = parse_url(answer.url), hops + 1
 
 
-def _out_of_reach(theirs: JobRobots) -> Outcome | None:
-    """Return why another host cannot be asked now: it is out of reach, or it is not our turn."""
-    busy = Outcome.RATE_LIMITED
-    return busy if theirs.copy.failure is busy else theirs.unreached
-
-
 def as_entry(one: Discovered) -> UrlEntry:
     """Give a find the form in which the rules and the requests know it."""
     return UrlEntry(
@@ -156,3 +150,9 @@ def as_entry(one: Discovered) -> UrlEntry:
         pattern=one.pattern,
         lastmod_s=one.lastmod_s,
     )
+
+
+def _out_of_reach(theirs: JobRobots) -> Outcome | None:
+    """Return why another host cannot be asked now: it is out of reach, or it is not our turn."""
+    busy = Outcome.RATE_LIMITED
+    return busy if theirs.copy.failure is busy else theirs.unreached

@@ -57,6 +57,29 @@ class Visit:
 
 
 @dataclass(frozen=True, slots=True)
+class VisitFindings:
+    """Links after the rules, a text, and whose it repeats.
+
+    Args:
+        found: what may count as new. That every page of a calendar names its front page as
+            canonical does not make the calendar worth going on with.
+        named: what the page names as canonical, if that is followed.
+    """
+
+    found: FoundLinks
+    text: str
+    duplicate: Duplicate | None
+    named: Discovered | None
+
+    @property
+    def all_found(self) -> FoundLinks:
+        """Everything the page leads to."""
+        if self.named is None:
+            return self.found
+        return replace(self.found, discovered=(*self.found.discovered, self.named))
+
+
+@dataclass(frozen=True, slots=True)
 class ClosedVisit:
     """A closed visit on its way to the store; `fetch_ms` and `links` are for its event.
 
@@ -297,26 +320,3 @@ def _is_guess(entry: UrlEntry) -> bool:
 
 def _day(at_s: float) -> str:
     return datetime.fromtimestamp(at_s, UTC).date().isoformat()
-
-
-@dataclass(frozen=True, slots=True)
-class VisitFindings:
-    """Links after the rules, a text, and whose it repeats.
-
-    Args:
-        found: what may count as new. That every page of a calendar names its front page as
-            canonical does not make the calendar worth going on with.
-        named: what the page names as canonical, if that is followed.
-    """
-
-    found: FoundLinks
-    text: str
-    duplicate: Duplicate | None
-    named: Discovered | None
-
-    @property
-    def all_found(self) -> FoundLinks:
-        """Everything the page leads to."""
-        if self.named is None:
-            return self.found
-        return replace(self.found, discovered=(*self.found.discovered, self.named))

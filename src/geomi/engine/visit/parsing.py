@@ -106,6 +106,26 @@ class PageReader:
         self._drift.note(session.lease.host, article)
 
 
+class ListReader:
+    """Reads the list behind one entry; for a page it does nothing."""
+
+    def __init__(self, entry: UrlEntry) -> None:
+        self._entry = entry
+        self._sitemap = SitemapReader() if entry.kind is EntryKind.SITEMAP else None
+
+    @property
+    def sink(self) -> Sink | None:
+        """Where the body goes, so that fifty megabytes are never in memory at once."""
+        return self._sitemap.feed if self._sitemap is not None else None
+
+    def found(self, fetched: Fetched, gate: LinkGate, *, wall_s: float) -> tuple[FoundLinks, str]:
+        """Return what the list names, after the rules, and what is wrong with it."""
+        if self._sitemap is None:
+            return gate.admit_listing(self._entry, fetched.url, llms.read(fetched.body)), ""
+        content = self._sitemap.close()
+        return gate.admit_sitemap(self._entry, content, wall_s=wall_s), content.problem
+
+
 class SelectorDrift:
     """How often the content selector of one job has matched, by host, as one worker saw it."""
 
@@ -185,23 +205,3 @@ def _heading(markdown: str) -> str:
         return ""
     end = markdown.find("\n", start)
     return markdown[start : end if end >= 0 else None].lstrip("#").strip()
-
-
-class ListReader:
-    """Reads the list behind one entry; for a page it does nothing."""
-
-    def __init__(self, entry: UrlEntry) -> None:
-        self._entry = entry
-        self._sitemap = SitemapReader() if entry.kind is EntryKind.SITEMAP else None
-
-    @property
-    def sink(self) -> Sink | None:
-        """Where the body goes, so that fifty megabytes are never in memory at once."""
-        return self._sitemap.feed if self._sitemap is not None else None
-
-    def found(self, fetched: Fetched, gate: LinkGate, *, wall_s: float) -> tuple[FoundLinks, str]:
-        """Return what the list names, after the rules, and what is wrong with it."""
-        if self._sitemap is None:
-            return gate.admit_listing(self._entry, fetched.url, llms.read(fetched.body)), ""
-        content = self._sitemap.close()
-        return gate.admit_sitemap(self._entry, content, wall_s=wall_s), content.problem

@@ -75,18 +75,6 @@ class Patterns:
         return kind_of(entry.pattern) != "long" or entry.url.startswith(found_on.href)
 
 
-def _kin(entry: UrlEntry, discovered: Sequence[Discovered]) -> frozenset[str]:
-    """Return the patterns by which an endless space goes on: months lead to days, and back."""
-    kind = kind_of(entry.pattern)
-    patterns = {found.pattern for found in discovered if found.host == entry.host}
-    return frozenset(pattern for pattern in patterns if kind_of(pattern) == kind)
-
-
-def _leads_out(pattern: str, found: Discovered) -> bool:
-    """Tell whether a find is a place outside the space of a pattern, and of its like."""
-    return found.pattern != pattern and kind_of(found.pattern) not in ENDLESS
-
-
 class PatternMarks:
     """The marks of texts by host and pattern."""
 
@@ -108,3 +96,15 @@ class PatternMarks:
         if len(self._by_pattern) > MAX_MARKED_PATTERNS:
             del self._by_pattern[next(iter(self._by_pattern))]
         return is_told
+
+
+def _kin(entry: UrlEntry, discovered: Sequence[Discovered]) -> frozenset[str]:
+    """Return the patterns by which an endless space goes on: months lead to days, and back."""
+    kind = kind_of(entry.pattern)
+    patterns = {found.pattern for found in discovered if found.host == entry.host}
+    return frozenset(pattern for pattern in patterns if kind_of(pattern) == kind)
+
+
+def _leads_out(pattern: str, found: Discovered) -> bool:
+    """Tell whether a find is a place outside the space of a pattern, and of its like."""
+    return found.pattern != pattern and kind_of(found.pattern) not in ENDLESS

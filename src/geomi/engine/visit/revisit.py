@@ -183,61 +183,6 @@ class Revisits:
             return None
 
 
-def _has_sketch(page: PageRecord) -> bool:
-    """Whether a page can be compared with others; those of an older geomi are fetched once more."""
-    return bool(page.fingerprint.sketch) or not page.fingerprint.exact_key
-
-
-def last_seen(earlier: EarlierPage | None) -> str:
-    """Say of a page that is gone when it was last there."""
-    return f"collected on {_time(earlier.page.fetched_at_s):%Y-%m-%d}, gone now" if earlier else ""
-
-
-def unchanged_row(earlier: EarlierPage, visit: UnchangedVisit) -> PageRecord:
-    """Make the store's row of a page that has not changed, not yet placed in the archive."""
-    fetched = visit.fetched
-    return replace(
-        earlier.page,
-        url=visit.entry.url,
-        fetched_at_s=visit.fetched_at_s,
-        due_s=visit.due_s,
-        record=UNPLACED,
-        response=None,  # the answer that has it lies in the archive of an earlier job
-        etag=fetched.header("etag") or earlier.page.etag,
-        last_modified=fetched.header("last-modified") or earlier.page.last_modified,
-        duplicate_of=visit.duplicate.of if visit.duplicate else "",
-        duplicate_reason=visit.duplicate.reason if visit.duplicate else None,
-    )
-
-
-def unchanged_capture(earlier: EarlierPage, visit: UnchangedVisit) -> Capture:
-    """Make this job's record of a page that has not changed."""
-    fields, entry, at_s = earlier.fields, visit.entry, visit.fetched_at_s
-    assert fields is not None, "a condition is sent only where the record was read back"
-    lasting = {key: value for key, value in fields["metadata"].items() if key not in _OF_ONE_VISIT}
-    line = write_line(
-        {
-            **fields,
-            "url": entry.origin or entry.url,
-            "fetched_at": _time(at_s),
-            "depth": entry.depth,
-            "parent": entry.parent,
-            "source": entry.source,
-            "fetch_ms": visit.fetched.fetch_ms,
-            "metadata": lasting | _told(visit) | {"not_modified": True},
-        }
-    )
-    return Capture(visit.fetched.url, at_s, line, fetched=None)
-
-
-def _told(visit: UnchangedVisit) -> Metadata:
-    return duplicate_fields(visit.duplicate) | signal_fields(visit.signals)
-
-
-def _time(at_s: float) -> datetime:
-    return datetime.fromtimestamp(at_s, UTC)
-
-
 class ChangeTracker:
     """What one job learns of pages that its tenant has."""
 
@@ -313,6 +258,61 @@ class ChangeTracker:
             else None
         )
         return HistoryUpdate(known, again_s, pattern, evidence, old)
+
+
+def last_seen(earlier: EarlierPage | None) -> str:
+    """Say of a page that is gone when it was last there."""
+    return f"collected on {_time(earlier.page.fetched_at_s):%Y-%m-%d}, gone now" if earlier else ""
+
+
+def unchanged_row(earlier: EarlierPage, visit: UnchangedVisit) -> PageRecord:
+    """Make the store's row of a page that has not changed, not yet placed in the archive."""
+    fetched = visit.fetched
+    return replace(
+        earlier.page,
+        url=visit.entry.url,
+        fetched_at_s=visit.fetched_at_s,
+        due_s=visit.due_s,
+        record=UNPLACED,
+        response=None,  # the answer that has it lies in the archive of an earlier job
+        etag=fetched.header("etag") or earlier.page.etag,
+        last_modified=fetched.header("last-modified") or earlier.page.last_modified,
+        duplicate_of=visit.duplicate.of if visit.duplicate else "",
+        duplicate_reason=visit.duplicate.reason if visit.duplicate else None,
+    )
+
+
+def unchanged_capture(earlier: EarlierPage, visit: UnchangedVisit) -> Capture:
+    """Make this job's record of a page that has not changed."""
+    fields, entry, at_s = earlier.fields, visit.entry, visit.fetched_at_s
+    assert fields is not None, "a condition is sent only where the record was read back"
+    lasting = {key: value for key, value in fields["metadata"].items() if key not in _OF_ONE_VISIT}
+    line = write_line(
+        {
+            **fields,
+            "url": entry.origin or entry.url,
+            "fetched_at": _time(at_s),
+            "depth": entry.depth,
+            "parent": entry.parent,
+            "source": entry.source,
+            "fetch_ms": visit.fetched.fetch_ms,
+            "metadata": lasting | _told(visit) | {"not_modified": True},
+        }
+    )
+    return Capture(visit.fetched.url, at_s, line, fetched=None)
+
+
+def _has_sketch(page: PageRecord) -> bool:
+    """Whether a page can be compared with others; those of an older geomi are fetched once more."""
+    return bool(page.fingerprint.sketch) or not page.fingerprint.exact_key
+
+
+def _told(visit: UnchangedVisit) -> Metadata:
+    return duplicate_fields(visit.duplicate) | signal_fields(visit.signals)
+
+
+def _time(at_s: float) -> datetime:
+    return datetime.fromtimestamp(at_s, UTC)
 
 
 def _changed(settled: Settlement, before: PageRecord, history: PageHistory) -> bool | None:
