@@ -174,17 +174,17 @@ class ModelThrottled(ModelBusy):
 
 
 class SourceError(GeomiError):
-    """A source of ready documents refuses what it was asked, and would do so again."""
+    """A source of external documents refuses what it was asked, and would do so again."""
 
     exit_code = 7
 
 
 class LibraryUnknown(SourceError):
-    """A source of ready documents has no library of this id."""
+    """A source of external documents has no library of this id."""
 
 
 class SourceBusy(SourceError):
-    """A source of ready documents that may be asked again; `retry_after_s` if it says when."""
+    """A source of external documents that may be asked again; `retry_after_s` if it says when."""
 
     def __init__(self, message: str, *, hint: str = "", retry_after_s: float | None = None) -> None:
         super().__init__(message, hint=hint)

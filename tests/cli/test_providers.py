@@ -51,7 +51,7 @@ def data(command: Command, *arguments: str) -> Any:
 
 @pytest.fixture
 def stock(monkeypatch: pytest.MonkeyPatch) -> Iterator[Stock]:
-    """Name a source of ready documents that has two of the providers that come with geomi."""
+    """Name a source of external documents that has two of the providers that come with geomi."""
     stock = Stock({"/stripe/docs": "Stripe", "/aws/ses": "AWS SES"})
     with Site(stock.routes) as source:
         monkeypatch.setenv("GEOMI_CONTEXT7_URL", source.url(""))

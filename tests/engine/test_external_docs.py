@@ -220,14 +220,14 @@ async def test_a_library_that_is_gone_since_is_crawled(tmp_path: Path) -> None:
 @waits
 async def test_without_a_source_it_is_the_crawl_as_ever(tmp_path: Path) -> None:
     async with play(tmp_path, Stock({ACME: "Acme"})) as (scene, home):
-        ended = await collected(scene, replace(home, ready=None))
+        ended = await collected(scene, replace(home, docs_source=None))
         assert ended.decision is not None
         assert (ended.decision.channel, ended.decision.why) == (
             Channel.CRAWL,
             "GEOMI_CONTEXT7_URL is not set",
         )
         with pytest.raises(ConfigError, match="no external source is configured"):
-            docs_client_of(replace(home, ready=None))
+            docs_client_of(replace(home, docs_source=None))
     assert scene.source.log == []
     assert len(read_records(tmp_path)) == 2
 
@@ -312,7 +312,7 @@ async def test_whoever_does_not_know_the_source_does_not_serve_its_jobs(tmp_path
         plan = replace(plan, resolved=replace(plan.resolved, config=config))
         job = (await run_provider(home, plan, lambda one: crawl(home, one))).report.job.id
         with pytest.raises(ConfigError, match="no external source is configured"):
-            await recrawl(replace(home, ready=None), job, RecrawlRequest(), RunOptions())
+            await recrawl(replace(home, docs_source=None), job, RecrawlRequest(), RunOptions())
         asked_before = scene.asked(CONTEXT)
         scene.stock.libraries[ACME] = "Acme, renewed"
         again = await recrawl(home, job, RecrawlRequest(), RunOptions())

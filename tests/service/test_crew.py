@@ -33,7 +33,7 @@ async def test_one_that_dies_is_followed_by_another_and_all_end_when_drained(
     monkeypatch.setattr(serve, "start_worker", start)
 
     ear = Ear()
-    errands = tuple(ServeOrder(tmp_path, LOCAL, calling) for calling in ServiceProcessKind)
+    errands = tuple(ServeOrder(tmp_path, LOCAL, kind) for kind in ServiceProcessKind)
     many = ServiceProcesses(errands, ear)
     assert not many.is_whole
 

@@ -241,13 +241,13 @@ async def test_a_process_works_on_datasets_where_there_are_any(tmp_path: Path) -
 
     async with serving(tmp_path / "data", settings_for(tmp_path)) as ground:
         crawling = ServerOptions("127.0.0.1", 0, 1, 5)
-        callings = [one.calling for one in _orders(ground.service, crawling)]
-        assert callings.count(ServiceProcessKind.PREPARE) == 1
+        kinds = [one.kind for one in _orders(ground.service, crawling)]
+        assert kinds.count(ServiceProcessKind.PREPARE) == 1
         resting = replace(crawling, workers=0)
-        callings = [one.calling for one in _orders(ground.service, resting)]
-        assert ServiceProcessKind.PREPARE not in callings
+        kinds = [one.kind for one in _orders(ground.service, resting)]
+        assert ServiceProcessKind.PREPARE not in kinds
         plain = Service(replace(ground.service.home, settings=LOCAL))
-        assert ServiceProcessKind.PREPARE not in [one.calling for one in _orders(plain, crawling)]
+        assert ServiceProcessKind.PREPARE not in [one.kind for one in _orders(plain, crawling)]
 
 
 async def _look(ground: Ground) -> None:

@@ -1,4 +1,4 @@
-"""A source of ready documents on loopback, in Context7's form: libraries, and what they say.
+"""A source of external documents on loopback, in Context7's form: libraries, and what they say.
 
 source = Stock({"/acme/docs": "Acme"})
 with Site(source.routes) as site:

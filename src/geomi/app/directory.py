@@ -69,7 +69,7 @@ class DataDirectory:
     Args:
         heart: sends the heartbeats of this process after it has registered.
         watch: knows which other processes have been silent.
-        ready: the external source, if one is configured.
+        docs_source: the external source, if one is configured.
     """
 
     root: Path
@@ -78,7 +78,7 @@ class DataDirectory:
     world: World
     heart: Heartbeat
     watch: SilenceWatch = field(default_factory=SilenceWatch)
-    ready: ExternalDocsSource | None = None
+    docs_source: ExternalDocsSource | None = None
 
     @property
     def store(self) -> Store:
@@ -177,15 +177,15 @@ async def open_directory(
         )
         time = shared_time(store, clock, owner=owner, silence_s=settings.silence_s)
         heart = Heartbeat(world, _card(world, root), time, tend=lambda: recover(home))
-        ready = open_source(settings, rules, clock)
-        home = DataDirectory(root, settings, archive, world, heart, ready=ready)
+        docs_source = open_source(settings, rules, clock)
+        home = DataDirectory(root, settings, archive, world, heart, docs_source=docs_source)
         try:
             async with _present(home):
                 yield home
         finally:
             await client.aclose()
-            if ready is not None:
-                await ready.aclose()
+            if docs_source is not None:
+                await docs_source.aclose()
             await compute.aclose()
             egress.close()
 

@@ -33,7 +33,7 @@ def check_source(settings: Settings) -> None:
 
 
 def open_source(settings: Settings, rules: EgressRules, clock: Clock) -> ExternalDocsSource | None:
-    """Open the way to the source of ready documents, if one is named; nothing is asked yet."""
+    """Open the way to the source of external documents, if one is named; nothing is asked yet."""
     if not settings.context7_url:
         return None
     # Its address comes from the operator, not from a page: it may be a private one.
@@ -53,7 +53,7 @@ def refuse_unserved(job: CrawlJob, source: ExternalDocsSource | None) -> None:
 
 
 def world_for_job(world: World, job: CrawlJob, source: ExternalDocsSource | None) -> World:
-    """Return the world that a job's worker sees: one of ready documents asks their source."""
+    """Return the world that a job's worker sees: one of external documents asks their source."""
     if job.channel is not Channel.CONTEXT7:
         return world
     refuse_unserved(job, source)

@@ -26,7 +26,7 @@ class LibraryCandidate:
 
 @dataclass(frozen=True, slots=True)
 class LibrarySection:
-    """One passage of a ready document, as markdown.
+    """One passage of an external document, as markdown.
 
     Args:
         origin: the page that it was taken from, as the source names it; may be empty.

@@ -64,7 +64,7 @@ async def serve_jobs(
     await recover(home)
     only = await _job_named(home, task.job) if task.job else ""
     homes = TenantDirectories(home)
-    shift = JobPool(
+    pool = JobPool(
         home.world,
         home.heart,
         partial(_hire, homes),
@@ -73,9 +73,9 @@ async def serve_jobs(
         only=only,
     )
     await home.heart.enrol(WorkerRole.WORKER)
-    on_start(shift)
+    on_start(pool)
     chores = [clean_periodically(home), *([_emit_measures(home)] if task.measures else [])]
-    await with_heartbeat(home.heart, _beside(chores, shift.run(once=task.once)))
+    await with_heartbeat(home.heart, _beside(chores, pool.run(once=task.once)))
 
 
 async def _job_named(home: DataDirectory, job: str) -> str:

@@ -148,7 +148,7 @@ class FleetWorker:
         self._owner = self._error = ""
         self._state = MemberState.WORKING
         self._loop: asyncio.AbstractEventLoop | None = None
-        self._shift: JobPool | None = None
+        self._pool: JobPool | None = None
         self._node = node_id()
         relax_garbage_collector()
         threading.Thread(target=self._live, name="geomi-worker", daemon=True).start()
@@ -164,8 +164,8 @@ class FleetWorker:
         if self._state is not MemberState.WORKING:
             return
         self._state = MemberState.DRAINING
-        if self._loop is not None and self._shift is not None:
-            self._loop.call_soon_threadsafe(self._shift.interrupt)
+        if self._loop is not None and self._pool is not None:
+            self._loop.call_soon_threadsafe(self._pool.interrupt)
 
     def _live(self) -> None:
         try:
@@ -185,10 +185,10 @@ class FleetWorker:
             task = WorkerTask(concurrency=self._plan.concurrency)
             await serve_jobs(home, task, on_start=self._begin)
 
-    def _begin(self, shift: JobPool) -> None:
-        self._shift = shift
+    def _begin(self, pool: JobPool) -> None:
+        self._pool = pool
         if self._state is MemberState.DRAINING:  # it was told to before it could listen
-            shift.interrupt()
+            pool.interrupt()
 
 
 def _listen(clock: Clock) -> EventFanOut:

@@ -31,11 +31,11 @@ async def _work(order: SeedOrder, pipe: Connection) -> StopReason:
     dataset = open_dataset(order.dataset)
     async with open_directory(order.root, order.settings, lambda _: sink) as opened:
         home = opened.open_for(dataset_tenant(dataset, order.settings))
-        team = SeedWorkers(home, seeding_for(home, order.config, dataset), order)
-        stop_on_signal(pipe, team.interrupt, team.interrupt)
-        await team.run()
+        workers = SeedWorkers(home, seeding_for(home, order.config, dataset), order)
+        stop_on_signal(pipe, workers.interrupt, workers.interrupt)
+        await workers.run()
         sink.flush()
-    return StopReason.INTERRUPTED if team.was_interrupted else StopReason.DONE
+    return StopReason.INTERRUPTED if workers.was_interrupted else StopReason.DONE
 
 
 if __name__ == "__main__":

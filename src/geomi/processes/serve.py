@@ -59,7 +59,7 @@ class ServeOrder:
 
     root: Path
     settings: Settings
-    calling: ServiceProcessKind
+    kind: ServiceProcessKind
     concurrency: int = 1
 
 
@@ -73,25 +73,25 @@ class ServiceProcesses:
     def __init__(self, orders: tuple[ServeOrder, ...], sink: EventSink) -> None:
         self._orders = orders
         self._sink = sink
-        self._hands: set[ProcessWorkerHandle] = set()
+        self._handles: set[ProcessWorkerHandle] = set()
         self._leaving = asyncio.Event()
 
     async def run(self) -> None:
         """Keep every place filled; return when all have ended after `drain`."""
         async with asyncio.TaskGroup() as group:
             for number, order in enumerate(self._orders):
-                group.create_task(self._fill(order), name=f"{order.calling} {number}")
+                group.create_task(self._fill(order), name=f"{order.kind} {number}")
 
     def drain(self) -> None:
         """Let everybody finish what is in flight; called again, now."""
         self._leaving.set()
-        for hand in self._hands:
-            hand.drain()
+        for handle in self._handles:
+            handle.drain()
 
     @property
     def is_whole(self) -> bool:
         """Whether every place is filled."""
-        return len(self._hands) == len(self._orders)
+        return len(self._handles) == len(self._orders)
 
     async def _fill(self, order: ServeOrder) -> None:
         rest_s = FIRST_REST_S
@@ -102,23 +102,23 @@ class ServiceProcesses:
                 return
             lived_s = asyncio.get_running_loop().time() - began_s
             rest_s = FIRST_REST_S if lived_s > LIVED_S else min(rest_s * 2, LONGEST_REST_S)
-            told = f"the service worker to {order.calling} {problem}; another replaces it"
+            told = f"the service worker to {order.kind} {problem}; another replaces it"
             self._sink.emit(Warned("", f"{told} in {rest_s:g} s"))
             await wait_for_event(self._leaving, rest_s)
 
     async def _live(self, order: ServeOrder) -> str:
         """Run one life; return how it ended."""
         started = await asyncio.to_thread(start_worker, SERVE_PROGRAM)
-        hand = ProcessWorkerHandle(str(order.calling), started, order, self._sink)
-        self._hands.add(hand)
+        handle = ProcessWorkerHandle(str(order.kind), started, order, self._sink)
+        self._handles.add(handle)
         if self._leaving.is_set():
-            hand.drain()
+            handle.drain()
         try:
-            return "died" if await hand.wait() is None else "ended"
+            return "died" if await handle.wait() is None else "ended"
         except GeomiError as error:
             return f"gave up: {error.message}"
         finally:
-            self._hands.discard(hand)
+            self._handles.discard(handle)
 
 
 def live(pipe: Connection) -> None:
@@ -130,7 +130,7 @@ async def _run(order: ServeOrder, pipe: Connection) -> StopReason:
     relax_garbage_collector()
     sink = PipeSink(pipe)
     async with open_directory(order.root, order.settings, lambda _: sink) as home:
-        match order.calling:
+        match order.kind:
             case ServiceProcessKind.CRAWL:
                 await _crawl(home, order, pipe)
             case ServiceProcessKind.UNDERSTAND:
@@ -142,8 +142,8 @@ async def _run(order: ServeOrder, pipe: Connection) -> StopReason:
 
 
 async def _crawl(home: DataDirectory, order: ServeOrder, pipe: Connection) -> None:
-    def begin(shift: JobPool) -> None:
-        stop_on_signal(pipe, shift.interrupt, shift.interrupt)
+    def begin(pool: JobPool) -> None:
+        stop_on_signal(pipe, pool.interrupt, pool.interrupt)
 
     await serve_jobs(home, WorkerTask(concurrency=order.concurrency, measures=True), on_start=begin)
 

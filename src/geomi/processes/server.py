@@ -84,8 +84,8 @@ async def run_server(
     await recover(service.home)
     await service.home.heart.enrol(WorkerRole.SUPERVISOR)
     front = HttpServer(app, serving.host, serving.port, on_ready=on_ready)
-    house = _Server(service, front, ServiceProcesses(_orders(service, serving), sink))
-    await with_heartbeat(service.home.heart, house.run(), endures=True)
+    server = _Server(service, front, ServiceProcesses(_orders(service, serving), sink))
+    await with_heartbeat(service.home.heart, server.run(), endures=True)
 
 
 def _orders(service: Service, serving: ServerOptions) -> tuple[ServeOrder, ...]:

@@ -60,7 +60,7 @@ async def find(desk: TenantService, name: str) -> Provider:
 async def channel_of(desk: TenantService, provider: Provider) -> ChannelDecision:
     """Say by which channel a provider's documents come, and why."""
     finding = await channels.stored_finding(desk.home, provider)
-    return decide_channel(provider, finding, has_source=desk.home.ready is not None)
+    return decide_channel(provider, finding, has_source=desk.home.docs_source is not None)
 
 
 def is_preset(provider: Provider) -> bool:
@@ -107,8 +107,8 @@ async def crawl(
 
 
 async def check_due_providers(service: Service) -> int:
-    """Ask the source of ready documents for providers that it was not asked for today (CFG-23)."""
-    if service.home.ready is None:
+    """Ask the external source for providers that it was not asked for today (CFG-23)."""
+    if service.home.docs_source is None:
         return 0
     client = channels.docs_client_of(service.home)  # a name is asked for once, for all tenants
     checked: list[ProviderCheck] = []

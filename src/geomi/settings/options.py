@@ -38,7 +38,7 @@ class Settings:
     model_extract: str = ""  # which is asked for fields; the same where nothing is said
     model_prices: tuple[str, ...] = ()  # name=IN/OUT, in dollars for a million tokens
     unit_prices: tuple[str, ...] = ()  # part=DOLLARS a page, for estimates
-    context7_url: str = ""  # a source of ready documents, such as https://context7.com
+    context7_url: str = ""  # a source of external documents, such as https://context7.com
     context7_key: str = ""
     # URLs of all jobs that wait at once; 0: no limit. None is that too, except in a service (G-03).
     max_queued: Annotated[int, Ge(0)] | None = None

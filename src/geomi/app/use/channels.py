@@ -83,16 +83,16 @@ async def known_channel(home: DataDirectory, key: str) -> ChannelDecision:
     """Say which channel holds for a provider, without asking anybody."""
     provider = await providers.find(home.world, key)
     finding = await stored_finding(home, provider)
-    return decide_channel(provider, finding, has_source=home.ready is not None)
+    return decide_channel(provider, finding, has_source=home.docs_source is not None)
 
 
 async def ask_channel(home: DataDirectory, key: str) -> ChannelDecision:
     """Say which channel holds for a provider; the source is asked where that is a day ago."""
     provider = await providers.find(home.world, key)
     finding = await stored_finding(home, provider)
-    needs_no_answer = home.ready is None or provider.channel is Channel.CRAWL
+    needs_no_answer = home.docs_source is None or provider.channel is Channel.CRAWL
     if needs_no_answer or is_fresh(finding, wall_s=home.world.clock.wall_s()):
-        return decide_channel(provider, finding, has_source=home.ready is not None)
+        return decide_channel(provider, finding, has_source=home.docs_source is not None)
     checked = await check_provider(home, provider, docs_client_of(home))
     if checked.problem:
         return ChannelDecision(Channel.CRAWL, f"Context7: {checked.problem}")
@@ -101,10 +101,10 @@ async def ask_channel(home: DataDirectory, key: str) -> ChannelDecision:
 
 async def plan_for_channel(home: DataDirectory, plan: Plan, decision: ChannelDecision) -> Plan:
     """Return the plan by which a provider's documents come, given its crawl's."""
-    if decision.channel is not Channel.CONTEXT7 or not decision.library or home.ready is None:
+    if decision.channel is not Channel.CONTEXT7 or not decision.library or home.docs_source is None:
         return plan
     name = (await providers.find(home.world, plan.provider)).name
-    return external_docs_plan(plan, home.ready.address, decision.library, name)
+    return external_docs_plan(plan, home.docs_source.address, decision.library, name)
 
 
 def external_docs_plan(plan: Plan, source: str, library: str, name: str) -> Plan:
@@ -268,12 +268,12 @@ async def check_provider(
 
 def docs_client_of(home: DataDirectory) -> ExternalDocsClient:
     """Return who asks the source for one run; refuse where none is named."""
-    if home.ready is None:
+    if home.docs_source is None:
         raise ConfigError(
             "no external source is configured",
             hint="set GEOMI_CONTEXT7_URL=https://context7.com, and a GEOMI_CONTEXT7_KEY if needed",
         )
-    return ExternalDocsClient(home.ready, home.world.clock)
+    return ExternalDocsClient(home.docs_source, home.world.clock)
 
 
 async def check_providers(

@@ -252,7 +252,7 @@ async def is_running(home: DataDirectory, job: CrawlJob) -> bool:
 def worker_for(home: DataDirectory, job: CrawlJob, rules: JobRules, *, workers: int) -> Worker:
     """Make one of a job's workers; all together have no more requests in flight than asked for."""
     return Worker(
-        world_for_job(home.world, job, home.ready),
+        world_for_job(home.world, job, home.docs_source),
         job,
         rules,
         concurrency=max(1, job.config.politeness.concurrency // workers),
@@ -346,7 +346,7 @@ def refuse_unservable(home: DataDirectory, job: CrawlJob) -> None:
     same_network(job, home.settings)
     same_archive(job, home.settings)
     same_directory(job, directory_id(home.root, home.settings))
-    refuse_unserved(job, home.ready)
+    refuse_unserved(job, home.docs_source)
 
 
 async def _report_changes(world: World, job: CrawlJob) -> None:

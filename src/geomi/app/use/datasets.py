@@ -171,7 +171,7 @@ class SeedWorkers:
         self._order = order
         self._others = workers - 1
         self._standby = iter(standby)
-        self._hands: list[ProcessWorkerHandle] = []
+        self._handles: list[ProcessWorkerHandle] = []
         self._leaving = asyncio.Event()
         self._own: asyncio.Task[object] | None = None
 
@@ -194,8 +194,8 @@ class SeedWorkers:
         """First call: finish the current work. Second call: stop now, and return true."""
         was_leaving = self._leaving.is_set()
         self._leaving.set()
-        for hand in self._hands:
-            hand.drain()  # a second one ends it
+        for handle in self._handles:
+            handle.drain()  # a second one ends it
         if was_leaving and self._own is not None:
             self._own.cancel()
         return was_leaving
@@ -224,13 +224,13 @@ class SeedWorkers:
         started = next(self._standby, None)
         if started is None:
             started = await asyncio.to_thread(start_worker, SEED_PROGRAM)
-        hand = ProcessWorkerHandle(name, started, self._order, sink)
-        self._hands.append(hand)
+        handle = ProcessWorkerHandle(name, started, self._order, sink)
+        self._handles.append(handle)
         if self._leaving.is_set():
-            hand.drain()
+            handle.drain()
         problem = "died"
         try:
-            if await hand.wait() is not None:
+            if await handle.wait() is not None:
                 return
         except GeomiError as error:
             problem = f"gave up: {error.message}"

@@ -66,19 +66,19 @@ async def run_to_end(
     """Queue files, work, and report; return whether a signal stopped it."""
     async with open_seeding(chosen, show.listen, create=True) as (home, seeding):
         order = chosen.order(is_done_when_empty=True)
-        team = SeedWorkers(home, seeding, order, workers=chosen.workers, standby=waiting)
-        stop_on_signals(team, "the current work")
+        workers = SeedWorkers(home, seeding, order, workers=chosen.workers, standby=waiting)
+        stop_on_signals(workers, "the current work")
         began_s = home.world.clock.now_s()
         async with show.live(seeding, chosen.which):
-            found = await team.begin(orchestrate(seeding, chosen.which, force=force))
+            found = await workers.begin(orchestrate(seeding, chosen.which, force=force))
             if found is None:
                 return True
-            await team.run()
+            await workers.run()
         seconds = home.world.clock.now_s() - began_s
         standing = await read_progress(seeding, EVERYTHING)
         show.conclude(found, standing, judge_seeds(standing), seconds)
         raise_if_unsent(found)
-        return team.was_interrupted
+        return workers.was_interrupted
 
 
 async def serve_queues(
@@ -87,10 +87,10 @@ async def serve_queues(
     """Work on the queues until a signal ends it."""
     async with open_seeding(chosen, show.listen, create=True) as (home, seeding):
         order = chosen.order(is_done_when_empty=False)
-        team = SeedWorkers(home, seeding, order, workers=chosen.workers, standby=waiting)
-        stop_on_signals(team, "the current work")
+        workers = SeedWorkers(home, seeding, order, workers=chosen.workers, standby=waiting)
+        stop_on_signals(workers, "the current work")
         async with show.live(seeding, EVERYTHING):
-            await team.run()
+            await workers.run()
 
 
 def raise_if_unsent(found: OrchestrationReport) -> None:

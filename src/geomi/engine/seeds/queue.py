@@ -283,9 +283,9 @@ class QueueConsumer:
 
     async def _work(self, loan: Loan) -> None:
         """Work on one task, and settle what became of its messages."""
-        hand = HeldLoan(self._seeding, loan)
+        held = HeldLoan(self._seeding, loan)
         try:
-            await self._try_all(hand)
+            await self._try_all(held)
         except LeaseLost as lost:
             self._seeding.world.sink.emit(Warned("", lost.message))
             await self._look_again(loan)
@@ -293,7 +293,7 @@ class QueueConsumer:
             # We leave, or have no room to write: somebody else may be able to work on it at once.
             names = tuple(message.name for message in loan.messages)
             await self._seeding.queues.settle(
-                self._seeding.dataset.name, hand.loan, LoanSettlement(back=names)
+                self._seeding.dataset.name, held.loan, LoanSettlement(back=names)
             )
             raise
 
@@ -308,52 +308,52 @@ class QueueConsumer:
         name = f"{first.name.partition(AGAIN)[0]}{AGAIN}{loan.token}"
         await self._seeding.queues.send(self._seeding.dataset.name, [replace(first, name=name)])
 
-    async def _try_all(self, hand: HeldLoan) -> None:
+    async def _try_all(self, held: HeldLoan) -> None:
         began_s = self._seeding.world.clock.now_s()
-        worn = lost_too_often(hand.loan.messages)
+        worn = lost_too_often(held.loan.messages)
         if worn:
             why = TaskFailure(
                 ErrorType.TIMEOUT, f"{worn[0].losses} workers died while they processed it"
             )
-            await self._fail(hand, give_up(self._seeding, worn, why, began_s=began_s), why)
-        messages = tuple(one for one in hand.loan.messages if one not in worn)
-        failure = await self._try(hand, messages) if messages else None
+            await self._fail(held, give_up(self._seeding, worn, why, began_s=began_s), why)
+        messages = tuple(one for one in held.loan.messages if one not in worn)
+        failure = await self._try(held, messages) if messages else None
         if failure is None:
             return
         if failure.kind not in ONE_MESSAGE_ERRORS or len(messages) == 1:
             end = try_later(self._seeding, messages, failure, began_s=began_s)
-            await self._fail(hand, end, failure)
+            await self._fail(held, end, failure)
             return
         for message in messages:
-            if (alone := await self._try(hand, (message,))) is not None:
+            if (alone := await self._try(held, (message,))) is not None:
                 end = try_later(self._seeding, (message,), alone, began_s=began_s)
-                await self._fail(hand, end, alone)
+                await self._fail(held, end, alone)
 
-    async def _try(self, hand: HeldLoan, messages: tuple[Message, ...]) -> TaskFailure | None:
+    async def _try(self, held: HeldLoan, messages: tuple[Message, ...]) -> TaskFailure | None:
         """Let the handler work on messages and acknowledge them; say why that failed."""
         try:
-            worked = await hand.work(self._shape.handler, messages)
+            worked = await held.work(self._shape.handler, messages)
         except (LeaseLost, StoreFull):
             raise
         except Exception as error:  # a fault of ours, too, must cost these messages alone
             if not isinstance(error, GeomiError):
-                told = f"`{hand.loan.task}` could not be processed: {traceback.format_exc()}"
+                told = f"`{held.loan.task}` could not be processed: {traceback.format_exc()}"
                 self._seeding.world.sink.emit(Warned("", told))
             return failure_of(error)
         names = tuple(message.name for message in messages)
-        await self._settle(hand, LoanSettlement(done=names, worked=worked))
+        await self._settle(held, LoanSettlement(done=names, worked=worked))
         return None
 
-    async def _fail(self, hand: HeldLoan, end: LoanSettlement, why: TaskFailure) -> None:
-        await self._settle(hand, end)
-        loan = hand.loan
+    async def _fail(self, held: HeldLoan, end: LoanSettlement, why: TaskFailure) -> None:
+        await self._settle(held, end)
+        loan = held.loan
         self._seeding.world.sink.emit(
             SeedFailed(loan.queue, loan.task, why.kind, why.message, is_dead=bool(end.dead))
         )
 
-    async def _settle(self, hand: HeldLoan, end: LoanSettlement) -> None:
-        if not await self._seeding.queues.settle(self._seeding.dataset.name, hand.loan, end):
-            raise LeaseLost(f"the loan of `{hand.loan.task}` was lost before it was settled")
+    async def _settle(self, held: HeldLoan, end: LoanSettlement) -> None:
+        if not await self._seeding.queues.settle(self._seeding.dataset.name, held.loan, end):
+            raise LeaseLost(f"the loan of `{held.loan.task}` was lost before it was settled")
 
 
 class HeldLoan:
@@ -411,16 +411,16 @@ class HeldLoan:
 class _Part:
     """`HeldTask` of some messages of a loan."""
 
-    def __init__(self, hand: HeldLoan, messages: tuple[Message, ...]) -> None:
-        self._hand = hand
+    def __init__(self, held: HeldLoan, messages: tuple[Message, ...]) -> None:
+        self._held = held
         self._messages = messages
 
     @property
     def loan(self) -> Loan:
-        return replace(self._hand.loan, messages=self._messages)
+        return replace(self._held.loan, messages=self._messages)
 
     async def keep(self) -> None:
-        await self._hand.keep()
+        await self._held.keep()
 
 
 def _reason(failures: ExceptionGroup[Exception]) -> Exception:

@@ -219,7 +219,7 @@ async def start(
 ) -> CrawlJob:
     """Write a crawl down, to begin when its turn comes.
 
-    Of a provider its ready documents are collected where a source is known to have them.
+    Of a provider its external documents are collected where a source is known to have them.
 
     Args:
         job_id: its name, where it was given before.
