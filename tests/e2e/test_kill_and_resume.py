@@ -18,7 +18,7 @@ from tests.e2e.command import LOCAL, records, run, start
 from tests.support.server import Seen, Site
 from tests.support.webs import random_web
 
-KILLS, MANY = 4, 40
+KILLS, MANY = 4, 25
 PAGES = 150
 DELAY_S = 0.04
 TIMER_SLACK_S = 0.001  # a monotonic clock read in two processes
