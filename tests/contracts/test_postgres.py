@@ -55,6 +55,8 @@ if find_spec("psycopg") is None:
 import psycopg
 
 from geomi.adapters.store.postgres.address import read_address
+from geomi.adapters.store.postgres.connection import PostgresDatabase
+from geomi.adapters.store.postgres.session import PostgresSession
 from geomi.adapters.store.session import Statement
 from geomi.adapters.store.store import DatabaseStore, open_postgres
 
@@ -378,6 +380,19 @@ class TestLostConnections:
                 _end_all(other)
             assert await adding == 2
             assert (await store.census.outlook("job", now_s=START_S)).pending == 2
+
+    def test_a_connection_whose_driver_is_stuck_is_opened_anew(self, place: str) -> None:
+        database = PostgresDatabase(read_address(place), busy_timeout_s=5)
+        seen: list[object] = []
+
+        def stick_once(db: PostgresSession) -> object:
+            seen.append(db.value("SELECT pg_backend_pid()"))
+            if len(seen) == 1:  # an answer that nobody collects: the pipeline cannot be left
+                db._db.pgconn.send_query_params(b"SELECT 1", [])
+            return seen[-1]
+
+        with closing(database):
+            assert database.write_now(stick_once) == seen[1] != seen[0]
 
     @waits
     async def test_a_server_that_crashes_and_comes_back_is_waited_for(

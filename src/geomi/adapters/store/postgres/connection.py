@@ -185,7 +185,7 @@ class _Lane:
         if isinstance(error, _CLASHES):
             return self._busy_timeout_s
         db = self._connection
-        if db is None or db.closed or isinstance(error, _AWAY):
+        if db is None or db.closed or isinstance(error, _AWAY) or _is_broken(error):
             self._disconnect()
             return RECONNECT_S
         return -1.0
@@ -252,6 +252,15 @@ class _BinaryText(StrBinaryDumper):
     def dump(self, obj: str) -> Any:
         """Write a text."""
         return super().dump(obj.replace("\0", "\ufffd") if "\0" in obj else obj)
+
+
+def _is_broken(error: Exception) -> bool:
+    """Whether the driver failed, and not the server: no answer of the server lacks an SQLSTATE.
+
+    When a server dies, the driver may report that it cannot leave its pipeline, in place of the
+    end of the connection, and take the connection for open.
+    """
+    return isinstance(error, psycopg.OperationalError) and error.sqlstate is None
 
 
 @contextmanager
