@@ -91,9 +91,10 @@ def test_sigterm_drains_and_a_machine_lost_with_its_disk_takes_nothing_along(far
 @pytest.mark.slow
 def test_a_crawl_joins_a_worker_and_waits_for_what_it_has_not_sent(farm: Farm) -> None:
     """The command that resumes a job answers for it from then on, and writes its outputs."""
+    delay_s = 6 * DELAY_S  # the crawl must have begun, on a busy machine, too, before all is done
     sites = [Site(WEB.routes, address=f"127.0.0.{number}") for number in (2, 3, 4)]
     with sites[0], sites[1], sites[2]:
-        job = farm.begin(*sites, delay_s=3 * DELAY_S)
+        job = farm.begin(*sites, delay_s=delay_s)
         with farm.working(machine="a") as joined:
             wait_for(lambda: sum(len(site.log) for site in sites) > 12)
             seeds = [site.url("/") for site in sites]
@@ -109,7 +110,7 @@ def test_a_crawl_joins_a_worker_and_waits_for_what_it_has_not_sent(farm: Farm) -
         kept = Counter(record["url"] for record in records(farm.root("starter")))
         assert kept == farm.exported(job) == wanted(WEB, *sites), said
         for site in sites:
-            assert_polite(site.log, 3 * DELAY_S)
+            assert_polite(site.log, delay_s)
     farm.audit()
 
 
