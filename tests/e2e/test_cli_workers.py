@@ -4,17 +4,28 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shutil
 import signal
+import subprocess
 from collections import Counter
+from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
 
 from geomi.model.job import JobState, StopReason
 from geomi.model.worker import WorkerRole
-from tests.e2e.command import records, run
-from tests.e2e.farm import DELAY_S, Farm, assert_polite, ended_well, wait_for, wanted
+from tests.e2e.command import GEOMI, LOCAL, clean_env, records, run
+from tests.e2e.farm import (
+    DELAY_S,
+    SILENCE_S,
+    Farm,
+    assert_polite,
+    ended_well,
+    wait_for,
+    wanted,
+)
 from tests.support.postgres import Cluster
 from tests.support.s3 import S3Server
 from tests.support.server import End, Raw, Reply, Seen, Site
@@ -152,6 +163,44 @@ def test_a_worker_that_sleeps_past_its_lease_does_no_harm(farm: Farm) -> None:
 def _written(reply: Reply) -> tuple[bytes, ...]:
     head = f"HTTP/1.1 200 OK\r\nContent-Type: {reply.content_type}\r\n"
     return f"{head}Content-Length: {len(reply.body)}\r\n\r\n".encode(), reply.body
+
+
+@pytest.mark.slow
+@pytest.mark.req("FRN-11")
+def test_workers_whose_lock_files_are_deleted_make_them_anew_and_keep_their_hosts(
+    tmp_path: Path,
+) -> None:
+    with ExitStack() as stack:
+        sites = [
+            stack.enter_context(Site(WEB.routes, address=f"127.0.0.{number}"))
+            for number in (2, 3, 4)
+        ]
+        command = [
+            *GEOMI, "crawl", *(site.url("/") for site in sites), "-o", str(tmp_path),
+            "--workers", "3", *LOCAL, "--delay", str(2 * DELAY_S),
+        ]  # fmt: skip
+        crawl = subprocess.Popen(
+            command,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            env=clean_env() | {"GEOMI_SILENCE_S": str(SILENCE_S)},
+        )
+        wait_for(lambda: all(len(site.log) > 3 for site in sites))
+        locks = sorted((tmp_path / "workers").glob("w-*.lock"))
+        assert len(locks) == 4, "three workers and their supervisor"
+        for lock in locks:
+            lock.unlink()
+        wait_for(lambda: sorted((tmp_path / "workers").glob("w-*.lock")) == locks)
+        (said,) = ended_well(crawl)
+        assert said.count("somebody deleted the lock file of this process") == 4, said
+        assert not re.search("dead|died|again", said), "nobody took them for dead"
+        for site in sites:
+            assert_polite(site.log, 2 * DELAY_S)
+            assert Counter(seen.path for seen in site.log) == dict.fromkeys(
+                ["/robots.txt", *WEB.reachable], 1
+            )
+    assert list((tmp_path / "workers").iterdir()) == []
 
 
 def test_a_worker_needs_a_store_that_is_there(tmp_path: Path) -> None:

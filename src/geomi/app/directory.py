@@ -176,11 +176,12 @@ async def open_directory(
             markdown_rules=markdown_rules,
         )
         time = shared_time(store, clock, owner=owner, silence_s=settings.silence_s)
-        heart = Heartbeat(world, _card(world, root), time, tend=lambda: recover(home))
+        lock, card = PresenceLock(root, owner), _card(world, root)
+        heart = Heartbeat(world, card, time, stay=lock.keep, tend=lambda: recover(home))
         docs_source = open_source(settings, rules, clock)
         home = DataDirectory(root, settings, archive, world, heart, docs_source=docs_source)
         try:
-            async with _present(home):
+            async with _present(home, lock):
                 yield home
         finally:
             await client.aclose()
@@ -191,9 +192,9 @@ async def open_directory(
 
 
 @asynccontextmanager
-async def _present(home: DataDirectory) -> AsyncIterator[None]:
+async def _present(home: DataDirectory, lock: PresenceLock) -> AsyncIterator[None]:
     """Hold this process's lock, one for all its crawls, until what they made is safe."""
-    with PresenceLock(home.root, home.world.owner):
+    with lock:
         try:
             yield
         finally:

@@ -16,7 +16,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
 from geomi.adapters.blob.directory import worker_of
-from geomi.adapters.machine.presence import dead_owners, is_abandoned, is_held, remove_locks
+from geomi.adapters.machine.presence import (
+    dead_owners,
+    is_abandoned,
+    is_deleted,
+    is_held,
+    remove_locks,
+)
 from geomi.app.store import BEATS_TO_LISTEN, owners_here
 from geomi.engine.worker.heartbeat import BEATS_PER_SILENCE
 from geomi.engine.worker.supervisor import UploadState
@@ -138,14 +144,25 @@ def is_dead(place: RecoverableDirectory, card: WorkerCard) -> bool:
 def _gone(place: RecoverableDirectory, cards: Mapping[str, WorkerCard]) -> list[str]:
     """Return the owners whose lock shows that they are dead.
 
-    All that a file knows of work in its own directory: without a lock there they came with a copy.
-    A lock of another machine's worker, on a disk that both use, need not be seen from here.
+    A file knows all that work in its own directory. Who has no lock there came with a copy, such as
+    a backup that was restored; or somebody deleted the lock's file, and the process makes it anew
+    with its next heartbeat. A lock of another machine's worker, on a disk that both use, need not
+    be seen from here.
     """
-    holders = owners_here(place.store)
-    if holders is not None:
-        return dead_owners(place.root, [*holders, *cards])
-    left = dead_owners(place.root)
-    return [owner for owner in left if owner not in cards or _is_ours(place, cards[owner])]
+    left, holders = dead_owners(place.root), owners_here(place.store)
+    if holders is None:
+        return [owner for owner in left if owner not in cards or _is_ours(place, cards[owner])]
+    known = dict.fromkeys([*holders, *cards])
+    return [*left, *(owner for owner in known if _has_left(place, owner, cards.get(owner)))]
+
+
+def _has_left(place: RecoverableDirectory, owner: str, card: WorkerCard | None) -> bool:
+    """Whether an owner has no lock, and does not live here without one."""
+    if owner == place.world.owner:
+        return False
+    is_heard = card is not None and not card.is_silent(place.world.clock.now_s())
+    pid = card.pid if card is not None and is_heard and _is_ours(place, card) else None
+    return is_deleted(place.root, owner, pid)
 
 
 async def _save_segments(place: RecoverableDirectory, owner: str, *, is_here: bool) -> None:

@@ -34,6 +34,7 @@ class Heartbeat:
 
     Args:
         card: who this process is; times and counts are filled in here.
+        stay: shows those of this machine that the process lives; whether it had to do so anew.
         tend: puts in order what the dead left; called by one process at a time.
     """
 
@@ -43,11 +44,13 @@ class Heartbeat:
         card: WorkerCard,
         time: SharedTime,
         *,
+        stay: Callable[[], bool],
         tend: Callable[[], Awaitable[None]],
     ) -> None:
         self._world = world
         self._card = card
         self._time = time
+        self._stay = stay
         self._tend = tend
         self._reaping = Leadership(world, REAP)
         self._jobs: list[str] = []
@@ -126,6 +129,7 @@ class Heartbeat:
         self.trouble = error
 
     async def _beat(self) -> None:
+        self._show_presence()
         if jump_s := await self._time.correct():
             self._world.sink.emit(Warned("", f"a clock jumped by {jump_s:+.1f} s"))
         now_s, pages = self._world.clock.now_s(), self._world.meter.pages
@@ -149,6 +153,14 @@ class Heartbeat:
         if self.trouble is not None:
             self.trouble = None
             self._world.sink.emit(Warned("", "the store can be written again"))
+
+    def _show_presence(self) -> None:
+        try:
+            if self._stay():
+                told = "somebody deleted the lock file of this process; it made the file anew"
+                self._world.sink.emit(Warned("", told))
+        except StoreError as error:  # the next beat tries again
+            self._world.sink.emit(Warned("", error.message, error.hint))
 
     async def _look_after(self) -> None:
         if not await self._reaping.take():
