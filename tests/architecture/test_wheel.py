@@ -159,7 +159,7 @@ def _pip(python: str, *arguments: str) -> None:
 
 
 def _geomi(programs: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
-    command = [programs / "geomi", *arguments]
+    command = [str(programs / "geomi"), *arguments]
     return subprocess.run(command, check=False, capture_output=True, text=True)
 
 
