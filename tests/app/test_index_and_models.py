@@ -49,7 +49,7 @@ async def answers(tmp_path: Path, settings: Settings, query: str) -> list[str]:
 @waits
 async def test_an_embedder_finds_what_no_word_says(tmp_path: Path) -> None:
     if find_spec("onnxruntime") is None:
-        missing_part("no onnxruntime: pip install 'geomi[onnx]'")
+        missing_part("no onnxruntime: pip install '.[onnx]'")
     write_model(tmp_path / "tiny", NEAR)
 
     await crawled(tmp_path)
@@ -62,7 +62,7 @@ async def test_an_embedder_finds_what_no_word_says(tmp_path: Path) -> None:
 @waits
 async def test_an_index_in_a_folder_of_its_own(tmp_path: Path) -> None:
     if find_spec("lancedb") is None:
-        missing_part("no lancedb: pip install 'geomi[lance]'")
+        missing_part("no lancedb: pip install '.[lance]'")
 
     await crawled(tmp_path)
     shared = replace(LOCAL, index=str(tmp_path / "shared"))

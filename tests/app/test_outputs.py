@@ -104,7 +104,7 @@ def test_pages_come_as_columns(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("formats", "message", "hint"),
     [
-        ("jsonl,parquet", "parquet needs pyarrow", "geomi[parquet]"),
+        ("jsonl,parquet", "parquet needs pyarrow", "geomi-crawler[parquet]"),
         ("jsonl,cdxj", "cdxj indexes the responses", "-f warc,cdxj"),
     ],
 )

@@ -3,18 +3,23 @@
 from __future__ import annotations
 
 import json
+import re
+import shlex
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 from zipfile import ZipFile
 
 import pytest
 
 from geomi.cli.program import COMMANDS, GROUPS
+from geomi.errors import DISTRIBUTION
 from tests.architecture.tree import PACKAGE, importers, modules
 from tests.conftest import missing_part
 
 ROOT = PACKAGE.parents[1]
+PINNED = ("-c", str(ROOT / "constraints.txt"))
 # Modules that speak to a driver with every line, and the extra that brings it. `app` imports them
 # when a setting asks for them. Other users of an extra import it where they need it.
 EXTRAS = {
@@ -30,6 +35,13 @@ PROGRAMS = frozenset(
 )
 # Measures that tests and benchmarks alone take, until a crawl reports them.
 UNFINISHED = frozenset({"chunk/check.py"})
+
+# `geomi` on PyPI is a stranger's package of geometry; ours has another name there.
+STRANGER = re.compile(
+    r"\b(?:pipx? install|uvx|uv add|uv tool install)\b[^\n|`]*?(?<![\w/.-])geomi(?![-_\w/])"
+    r"|(?<![\w/.-])geomi\[[a-z]"
+)
+TEXTS = frozenset({"", ".md", ".py", ".sh", ".toml", ".txt", ".yaml", ".json", ".service", ".html"})
 
 IMPORT_ALL = """
 import importlib, json, sys
@@ -52,6 +64,15 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return built
 
 
+@pytest.fixture(scope="module")
+def installed(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Install the wheel with its default dependencies, and return the folder of its programs."""
+    folder = tmp_path_factory.mktemp("installed")
+    subprocess.run([sys.executable, "-m", "venv", str(folder)], check=True)
+    _pip(str(folder / "bin" / "python"), "install", "--no-compile", *PINNED, str(wheel))
+    return folder / "bin"
+
+
 @pytest.mark.slow
 def test_the_wheel_holds_the_package_alone(wheel: Path) -> None:
     """Every file of the package is in it, and no other: no tests, nothing that was left lying."""
@@ -65,14 +86,14 @@ def test_the_wheel_holds_the_package_alone(wheel: Path) -> None:
 
 
 @pytest.mark.slow
-def test_every_module_imports_with_the_default_dependencies(wheel: Path, tmp_path: Path) -> None:
+def test_every_module_imports_with_the_default_dependencies(wheel: Path, installed: Path) -> None:
     """Nothing that an extra or our own tools bring is needed, but where an extra is the point."""
-    subprocess.run([sys.executable, "-m", "venv", str(tmp_path)], check=True)
-    python = str(tmp_path / "bin" / "python")
-    _pip(python, "install", "--no-compile", "-c", str(ROOT / "constraints.txt"), str(wheel))
     names = sorted(_dotted(name) for name in ZipFile(wheel).namelist() if name.endswith(".py"))
     run = subprocess.run(
-        [python, "-I", "-c", IMPORT_ALL, *names], check=True, capture_output=True, text=True
+        [installed / "python", "-I", "-c", IMPORT_ALL, *names],
+        check=True,
+        capture_output=True,
+        text=True,
     )
     errors = json.loads(run.stdout)
     needed = {one for one in EXTRAS for name in errors if f"{name}.".startswith(f"{one}.")}
@@ -86,6 +107,35 @@ def test_every_module_imports_with_the_default_dependencies(wheel: Path, tmp_pat
             for module, extra in EXTRAS.items()
             if f"{name}.".startswith(f"{module}.")
         }
+    ] == []
+
+
+@pytest.mark.slow
+def test_the_hint_for_an_extra_can_be_followed(installed: Path, tmp_path: Path) -> None:
+    """What geomi says about a missing extra works where the wheel is, published or not."""
+    jobs = ["jobs", "list", "-o", str(tmp_path), "--db", "postgresql://127.0.0.1:9/nobody"]
+    run = _geomi(installed, *jobs)
+    assert run.returncode == 2
+    found = re.search(r"pip install '(\S+)'", run.stderr)
+    assert found is not None, run.stderr
+    assert found[1] == f"{DISTRIBUTION}[postgres]"
+    _pip(str(installed / "python"), *shlex.split(found[0])[1:], "--no-compile", *PINNED)
+    run = _geomi(installed, *jobs)
+    assert "psycopg" not in run.stderr
+    assert run.returncode == 4  # nobody listens there
+    checks = json.loads(_geomi(installed, "doctor", "--json", "-o", str(tmp_path)).stdout)["checks"]
+    assert f"the distribution {DISTRIBUTION} " in checks[0]["detail"]
+
+
+def test_no_line_installs_a_strangers_package() -> None:
+    """Nobody who follows a document, a hint or a file of ours gets somebody else's code."""
+    for line in ("bin/pip install geomi", "pip install 'geomi[s3]'", "the extra `geomi[yaml]`"):
+        assert STRANGER.search(line)
+    assert [
+        f"{file.relative_to(ROOT)}: {found[0]}"
+        for file in _texts()
+        if file != Path(__file__).resolve()
+        for found in STRANGER.finditer(file.read_text("utf-8", errors="replace"))
     ] == []
 
 
@@ -106,6 +156,22 @@ def _pip(python: str, *arguments: str) -> None:
     if "No matching distribution found" in run.stderr:
         missing_part(f"a registry of packages: {run.stderr.splitlines()[-1]}")
     assert run.returncode == 0, run.stderr
+
+
+def _geomi(programs: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+    command = [str(programs / "geomi"), *arguments]
+    return subprocess.run(command, check=False, capture_output=True, text=True)
+
+
+def _texts() -> Iterator[Path]:
+    """Name every text of the project that a person may follow."""
+    for file in ROOT.iterdir():
+        if file.is_file() and file.suffix in TEXTS:
+            yield file
+    for name in (".ci", "deploy", "docs", "src", "tests", "tools"):
+        for file in (ROOT / name).rglob("*"):
+            if file.is_file() and file.suffix in TEXTS:
+                yield file
 
 
 def _dotted(name: str) -> str:

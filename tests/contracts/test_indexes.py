@@ -33,7 +33,7 @@ __all__ = ["TestDeletes", "TestFilters", "TestPreviews", "TestVectors", "TestWor
 def indexes(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Indexes]:
     """Open one index, for as many tenants as a test asks for."""
     if request.param != "sqlite" and find_spec("lancedb") is None:
-        missing_part("no lancedb: pip install 'geomi[lance]'")
+        missing_part("no lancedb: pip install '.[lance]'")
     with ExitStack() as opened:
 
         def keeping(open_for: Indexes) -> Indexes:

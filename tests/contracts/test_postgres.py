@@ -50,7 +50,7 @@ from tests.support.postgres import NEWEST, VERSIONS, Cluster, programs, running_
 from tests.support.waiting import waits
 
 if find_spec("psycopg") is None:
-    missing_part("PostgreSQL: pip install 'geomi[postgres,dev]'")
+    missing_part("PostgreSQL: pip install '.[postgres,dev]'")
 
 import psycopg
 

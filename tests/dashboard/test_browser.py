@@ -10,7 +10,7 @@ import pytest
 from tests.conftest import missing_part
 
 if find_spec("playwright") is None or find_spec("axe_playwright_python") is None:
-    missing_part("Playwright and axe: pip install 'geomi[dev]'")
+    missing_part("Playwright and axe: pip install '.[dev]'")
 
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Browser, Page, expect

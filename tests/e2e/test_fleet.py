@@ -41,7 +41,7 @@ ENV = {
 def nodes(s3: S3Server, monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
     """Run a Ray cluster; its nodes have the keys of the bucket in their environment."""
     if find_spec("ray") is None:
-        missing_part("a Ray cluster: pip install 'geomi[ray]'")
+        missing_part("a Ray cluster: pip install '.[ray]'")
     for name, value in ENV.items():
         monkeypatch.setenv(name, value)
     from ray.cluster_utils import Cluster as RayCluster

@@ -110,7 +110,7 @@ def running_s3(weed: Path) -> Iterator[S3Server]:
     """Start a server in a temporary folder, and take both away again."""
     folder = Path(tempfile.mkdtemp(prefix="geomi-s3-"))
     try:
-        server = S3Server(weed, folder, _free_ports(2 * len(PARTS)), count(1))
+        server = S3Server(weed, folder, free_ports(2 * len(PARTS)), count(1))
         try:
             server.start()
             yield server
@@ -151,7 +151,7 @@ def _start(weed: Path, folder: Path, ports: list[int]) -> subprocess.Popen[bytes
     )
 
 
-def _free_ports(number: int) -> list[int]:
+def free_ports(number: int) -> list[int]:
     """Find ports that nobody uses: all are held until the last is found."""
     rng = Random()
     held: dict[int, socket.socket] = {}

@@ -42,7 +42,7 @@ from geomi.app.recovery import SilenceWatch, directory_name, recover
 from geomi.app.store import clock_of, open_store, shared_time
 from geomi.engine.worker.heartbeat import Heartbeat, with_heartbeat
 from geomi.engine.world import World
-from geomi.errors import ConfigError, StoreError
+from geomi.errors import ExtraMissing, StoreError
 from geomi.model.event import Warned
 from geomi.model.markdown import NO_RULES, MarkdownRules
 from geomi.model.worker import WorkerCard, WorkerRole
@@ -246,9 +246,7 @@ def bucket_of(settings: Settings, *, patience_s: float | None = None) -> Bucket 
 def need_obstore(what: str) -> None:
     """Refuse what needs an extra that is not there."""
     if find_spec("obstore") is None:
-        raise ConfigError(
-            f"{what} needs obstore, which is not installed", hint="pip install 'geomi[s3]'"
-        )
+        raise ExtraMissing(f"{what} needs obstore", extra="s3")
 
 
 def directory_id(root: Path, settings: Settings) -> str:

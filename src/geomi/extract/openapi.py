@@ -4,7 +4,7 @@ Each operation becomes one section: method and path, summary, description, param
 body, responses. A schema is written as its fields, one a line, down to `MAX_DEPTH`. References are
 resolved in the same document and nowhere else; a circular reference ends where it repeats.
 
-JSON needs no extra. YAML needs the extra `geomi[yaml]`, because a reader for a part of YAML would
+JSON needs no extra. YAML needs the extra `yaml`, because a reader for a part of YAML would
 read some descriptions wrongly. Any other JSON or YAML is refused with a reason.
 """
 
@@ -18,6 +18,8 @@ from typing import TypeAlias
 
 import orjson
 
+from geomi.errors import DISTRIBUTION
+
 MAX_OPERATIONS = 2000
 MAX_PATHS = 5000
 MAX_LINE_CHARS = 4000
@@ -26,7 +28,7 @@ MAX_SERVERS = 20
 METHODS = ("get", "put", "post", "delete", "options", "head", "patch", "trace")
 NOT_JSON = "unreadable JSON"
 NOT_YAML = "unreadable YAML"
-NO_YAML = "YAML needs the extra `geomi[yaml]`"
+NO_YAML = f"YAML needs the extra `{DISTRIBUTION}[yaml]`"
 TOO_DEEP = "nests without an end"
 NO_API = "describes no API (no `openapi` or `swagger` at its root)"
 MAX_DEPTH = 4

@@ -1,4 +1,4 @@
-"""Read the text of a PDF with its headings, with the extra `geomi[pdf]` (FUT-09, CTY-04).
+"""Read the text of a PDF with its headings, with the extra `pdf` (FUT-09, CTY-04).
 
 A PDF has no headings, only letters of some size: a short line that is clearly larger than most of
 the text is a heading. Pages and characters are bounded. A PDF is always read in the process that
@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from io import BytesIO
 from typing import TYPE_CHECKING
 
+from geomi.errors import DISTRIBUTION
 from geomi.extract.dates import iso_date
 
 if TYPE_CHECKING:
@@ -30,7 +31,7 @@ MAX_INFO_CHARS = 1000
 # A heading's letters are so much larger than the body's; notes and captions are smaller.
 HEADING_SCALE = 1.15
 
-NO_READER = "PDF needs the extra `geomi[pdf]`"
+NO_READER = f"PDF needs the extra `{DISTRIBUTION}[pdf]`"
 NOT_PDF = "PDF that cannot be read"
 ENCRYPTED = "PDF that is encrypted"
 

@@ -51,6 +51,8 @@ class Fetched:
         body: decoded bytes; empty for redirects and for answers that were cut short.
         wire_bytes: what came over the network, headers included.
         head: status line and headers as they came, for the archive.
+        sent: request line and headers as they were sent, for the archive; of a header that may be
+            a secret only the name.
         ip: the checked address that was connected to.
         started_s, ended_s: scheduling time; the politeness gap runs from `ended_s`.
         is_stale: a kept connection was closed before a single byte of the answer.
@@ -62,6 +64,7 @@ class Fetched:
     body: bytes = b""
     wire_bytes: int = 0
     head: bytes = b""
+    sent: bytes = b""
     ip: str = ""
     started_s: float = 0.0
     ended_s: float = 0.0

@@ -61,7 +61,7 @@ class KeptArchive(Archive, Protocol):
         ...
 
     async def blank(self, segment: str, places: Sequence[Ref], *, wall_s: float) -> None:
-        """Overwrite some records of a closed segment with empty ones."""
+        """Overwrite some records of a closed segment, and their requests, with empty ones."""
         ...
 
 

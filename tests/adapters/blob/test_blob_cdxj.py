@@ -10,8 +10,9 @@ from pathlib import Path
 import pytest
 from warcio.archiveiterator import ArchiveIterator
 
-from geomi.adapters.blob.cdxj import CHUNK_BYTES, index_lines
+from geomi.adapters.blob.cdxj import index_lines
 from geomi.adapters.blob.directory import DirectoryArchive
+from geomi.adapters.blob.warc import CHUNK_BYTES
 from geomi.errors import StoreError
 from geomi.model.page import Capture, Fetched
 

@@ -131,7 +131,7 @@ def test_trim_cuts_what_was_never_committed(tmp_path: Path) -> None:
     assert path.stat().st_size == end
     archive.trim(record.segment, end + 100)  # never longer than it was
     assert path.stat().st_size == end
-    assert kinds(path) == ["warcinfo", "response", "conversion"]
+    assert kinds(path) == ["warcinfo", "response", "request", "conversion"]
     archive.trim(record.segment, 0)
     archive.trim(record.segment, 0)
     assert not path.exists()

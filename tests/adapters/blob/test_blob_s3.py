@@ -17,7 +17,7 @@ import pytest
 from tests.conftest import missing_part
 
 if find_spec("obstore") is None:
-    missing_part("an S3 client: pip install 'geomi[s3,dev]'")
+    missing_part("an S3 client: pip install '.[s3,dev]'")
 
 from geomi.adapters.blob.bucket import Bucket  # an extra
 from geomi.adapters.blob.s3 import SEGMENT_S, S3Archive

@@ -35,6 +35,7 @@ PAGE = Fetched(
     status=200,
     head=HEAD,
     body=b"<p>\r\n\r\nhello</p>",
+    sent=b"GET /page?q=1 HTTP/1.1\r\nHost: a.test\r\nauthorization: [removed]\r\n\r\n",
     ip="192.0.2.7",
 )
 
@@ -87,8 +88,20 @@ def test_a_conversion_refers_to_its_response() -> None:
     )
     assert content == line
     assert record.rec_type == "conversion"
+    assert record.rec_headers.get_header("WARC-Target-URI") == "urn:geomi:record:https://a.test/"
     assert record.rec_headers.get_header("WARC-Refers-To") == f"<urn:uuid:{SECOND}>"
     assert record.rec_headers.get_header("Content-Type") == "application/json"
+
+
+def test_a_request_belongs_to_its_response() -> None:
+    [(record, body)] = read(warc.request(FIRST, PAGE, fetched_at_s=NOON_S, concurrent_to=SECOND))
+    assert (record.rec_type, body) == ("request", b"")
+    assert record.http_headers.statusline == "/page?q=1 HTTP/1.1"
+    assert record.http_headers.protocol == "GET"
+    assert record.http_headers.get_header("Host") == "a.test"
+    assert record.rec_headers.get_header("WARC-Concurrent-To") == f"<{SECOND.urn}>"
+    assert record.rec_headers.get_header("WARC-Target-URI") == PAGE.url
+    assert record.rec_headers.get_header("WARC-Date") == "2023-11-14T22:13:20.250Z"
 
 
 def test_a_conversion_without_a_response_refers_to_nothing() -> None:
@@ -155,6 +168,7 @@ def test_the_other_readers_own_check_is_content(tmp_path: Any) -> None:
     path.write_bytes(
         warc.warcinfo(FIRST, written_at_s=NOON_S, name="n", software="geomi", job="j")
         + warc.response(FIRST, PAGE, fetched_at_s=NOON_S)
+        + warc.request(UUID(int=3), PAGE, fetched_at_s=NOON_S, concurrent_to=FIRST)
         + warc.conversion(SECOND, PAGE.url, b"{}", fetched_at_s=NOON_S, refers_to=FIRST)
     )
 

@@ -64,6 +64,27 @@ async def test_times_come_from_the_clock_it_was_given() -> None:
     assert (fetched.started_s, fetched.ended_s, fetched.fetch_ms) == (1000.0, 1000.0, 0)
 
 
+def test_tells_what_was_sent_and_no_secret() -> None:
+    names = ("user-agent", "accept", "if-none-match", "Authorization", "X-Api-Key", "Referer")
+    headers = tuple((name, f"value of {name}") for name in names)
+    with Site({"/a": Reply(PAGE)}) as site:
+        fetched = fetch(site.url("/a?b=c"), headers=headers)
+        port = site.port
+    assert fetched.sent.decode().split("\r\n") == [
+        "GET /a?b=c HTTP/1.1",
+        f"Host: 127.0.0.1:{port}",
+        "user-agent: value of user-agent",
+        "accept: value of accept",
+        "if-none-match: value of if-none-match",
+        "Authorization: [removed]",
+        "X-Api-Key: [removed]",
+        "Referer: [removed]",
+        "Connection: keep-alive",
+        "",
+        "",
+    ]
+
+
 @pytest.mark.req("HTTP-12")
 def test_sends_what_it_is_given_and_never_a_cookie() -> None:
     headers = (("user-agent", "x/1"), ("cookie", "a=b"), ("host", "evil.test"), ("x-y", "é"))

@@ -19,7 +19,7 @@ from tests.contracts.suites.documents import document, embed, found, towards
 from tests.support.waiting import waits
 
 if find_spec("lancedb") is None:
-    missing_part("no lancedb: pip install 'geomi[lance]'")
+    missing_part("no lancedb: pip install '.[lance]'")
 
 pytestmark = pytest.mark.slow  # the package alone takes seconds to come up
 

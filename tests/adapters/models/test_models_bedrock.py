@@ -21,7 +21,7 @@ from tests.support.models import ModelServer, Scripted
 from tests.support.waiting import waits
 
 if find_spec("boto3") is None:
-    missing_part("no boto3: pip install 'geomi[bedrock]'")
+    missing_part("no boto3: pip install '.[bedrock]'")
 
 SECRET = "s3cret-of-tests"
 

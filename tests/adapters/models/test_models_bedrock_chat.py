@@ -17,7 +17,7 @@ from tests.support.models import ModelServer, Scripted
 from tests.support.waiting import waits
 
 if find_spec("boto3") is None:
-    missing_part("no boto3: pip install 'geomi[bedrock]'")
+    missing_part("no boto3: pip install '.[bedrock]'")
 
 PROMPT = Prompt("Say what it is.", "the page", "kind", {"type": "object"}, max_tokens=77)
 

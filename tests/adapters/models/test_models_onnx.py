@@ -20,7 +20,7 @@ from tests.support.onnx import write_model
 from tests.support.waiting import waits
 
 if find_spec("onnxruntime") is None or find_spec("tokenizers") is None:
-    missing_part("no onnxruntime or tokenizers: pip install 'geomi[onnx]'")
+    missing_part("no onnxruntime or tokenizers: pip install '.[onnx]'")
 
 WORDS = {"east": (1.0, 0.0), "north": (0.0, 1.0), "far": (0.0, 8.0), "query": (-1.0, 0.0)}
 

@@ -86,4 +86,4 @@ def test_without_the_extra_it_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(parquet, "find_spec", lambda _: None)
     with pytest.raises(ConfigError, match="pyarrow") as caught:
         ParquetPages(io.BytesIO())
-    assert "geomi[parquet]" in caught.value.hint
+    assert "geomi-crawler[parquet]" in caught.value.hint

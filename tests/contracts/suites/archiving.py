@@ -22,7 +22,7 @@ from tests.support.waiting import waits
 __all__ = ["TestErasing", "TestMending", "TestPlaces", "TestSegments"]
 
 JOB = "01JOB"
-SEGMENT_BYTES = 1000  # one page with a body of noise fills a segment
+SEGMENT_BYTES = 2000  # one page with a body of noise fills a segment
 
 Archives = Callable[[str], KeptArchive]
 
@@ -31,7 +31,8 @@ def capture(number: int, *, raw: bool = True, body: bytes = b"<p>hello") -> Capt
     """Make a page's capture."""
     url = f"https://a.test/{number}"
     head = b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n\r\n"
-    fetched = Fetched(url=url, status=200, head=head, body=body)
+    sent = b"GET /%d HTTP/1.1\r\nHost: a.test\r\n\r\n" % number
+    fetched = Fetched(url=url, status=200, head=head, sent=sent, body=body)
     return Capture(url, 1_700_000_000.0, b'{"n":%d}' % number, fetched if raw else None)
 
 
@@ -44,6 +45,13 @@ def kinds(path: Path) -> list[str]:
     """Read a segment as warcio does, digests checked."""
     with path.open("rb") as stream:
         return [record.rec_type for record in ArchiveIterator(stream, check_digests="raise")]
+
+
+def targets(path: Path) -> list[str]:
+    """Name what the records of a segment are about."""
+    with path.open("rb") as stream:
+        heads = [record.rec_headers for record in ArchiveIterator(stream)]
+    return [head.get_header("WARC-Target-URI") or "" for head in heads]
 
 
 def end_of(ref: Ref) -> int:
@@ -128,7 +136,7 @@ class TestSegments:
         await archive.aclose()
         async with archives("w2").whole(record.segment) as path:
             assert path.name == "w1-0001.warc.gz"
-            assert kinds(path) == ["warcinfo"] + ["response", "conversion"] * 2
+            assert kinds(path) == ["warcinfo"] + ["response", "request", "conversion"] * 2
 
     @waits
     async def test_one_that_is_written_to_is_lent_as_well(self, archives: Archives) -> None:
@@ -136,7 +144,7 @@ class TestSegments:
         [(record, _)] = await archive.append(JOB, [capture(1)])
         async with archive.whole(record.segment) as path:
             await archive.aclose()
-            assert kinds(path) == ["warcinfo", "response", "conversion"]
+            assert kinds(path) == ["warcinfo", "response", "request", "conversion"]
 
     @waits
     async def test_no_segment_is_written_twice(self, archives: Archives) -> None:
@@ -221,5 +229,8 @@ class TestErasing:
         assert await again.read(last[0]) == b'{"n":2}'
         assert [await again.read(ref) for ref in erased] == [b"", b""]
         async with again.whole(first[0].segment) as path:
-            assert kinds(path).count("metadata") == 2
-            assert kinds(path).count("response") == kinds(path).count("conversion") == 2
+            assert [kinds(path).count(kind) for kind in ("response", "request", "conversion")] == [
+                2, 2, 2,
+            ]  # fmt: skip
+            assert kinds(path).count("metadata") == 3
+            assert not [url for url in targets(path) if url.endswith("/1")]

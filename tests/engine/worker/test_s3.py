@@ -148,7 +148,7 @@ def test_the_extra_is_named_where_it_is_missing(
     monkeypatch.setattr("geomi.app.directory.find_spec", lambda _: None)
     with pytest.raises(ConfigError, match="needs obstore") as caught:
         crawl_site(tmp_path, "http://127.0.0.1:9/", settings=replace(LOCAL, blobs="s3://bucket"))
-    assert "geomi[s3]" in caught.value.hint
+    assert "geomi-crawler[s3]" in caught.value.hint
     assert list(tmp_path.iterdir()) == []
 
 

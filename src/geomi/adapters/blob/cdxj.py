@@ -10,41 +10,26 @@ Rules kept:
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterator
-from dataclasses import dataclass
+from collections.abc import Generator
 from pathlib import Path
-from typing import BinaryIO
 
 import orjson
 from isal import isal_zlib
 
+from geomi.adapters.blob.warc import WarcMember, header_fields, members
 from geomi.adapters.machine.disk import refusal
 from geomi.errors import StoreError
 from geomi.url.parse import parse
 from geomi.url.surt import surt
 
-CHUNK_BYTES = 64 * 1024
-# The gate lets 64 KiB of headers in; the record's own take less than a URL's longest form.
-MAX_HEAD_BYTES = 256 * 1024
-
-_GZIP_BITS = 31
 _END_OF_HEAD = b"\r\n\r\n"
-
-
-@dataclass(frozen=True, slots=True)
-class WarcMember:
-    """One record of a segment: where it lies, and how it begins."""
-
-    offset: int
-    length: int
-    head: bytes
 
 
 def index_lines(segment: Path, end: int) -> Generator[bytes]:
     """Yield a line for each response of a segment's committed part."""
     try:
         with segment.open("rb") as file:
-            for member in _members(file, end):
+            for member in members(file, end):
                 if line := _line(member, segment.name):
                     yield line
     except OSError as error:
@@ -53,36 +38,17 @@ def index_lines(segment: Path, end: int) -> Generator[bytes]:
         raise StoreError(f"`{segment}` is damaged: {error}", hint="restore a backup") from error
 
 
-def _members(file: BinaryIO, end: int) -> Iterator[WarcMember]:
-    offset = 0
-    waiting = b""
-    while offset < end:
-        gzip = isal_zlib.decompressobj(wbits=_GZIP_BITS)
-        head, read = bytearray(), 0
-        while not gzip.eof:
-            chunk = waiting or file.read(CHUNK_BYTES)
-            if not chunk:
-                raise StoreError(f"`{file.name}` ends inside the record at {offset}")
-            waiting = b""
-            read += len(chunk)
-            part = gzip.decompress(chunk)
-            head += part[: MAX_HEAD_BYTES - len(head)]
-        waiting = gzip.unused_data
-        yield WarcMember(offset, read - len(waiting), bytes(head))
-        offset += read - len(waiting)
-
-
 def _line(member: WarcMember, name: str) -> bytes:
     """Write one line; empty for a record that is no response."""
     record, _, http = member.head.partition(_END_OF_HEAD)
-    fields = _headers(record)
+    fields = header_fields(record)
     url = parse(fields.get("warc-target-uri", ""))
     if fields.get("warc-type") != "response" or url is None:
         return b""
     status_line, _, rest = http.partition(_END_OF_HEAD)[0].partition(b"\r\n")
     said = {
         "url": url.href,
-        "mime": _headers(b"\r\n" + rest).get("content-type", "").partition(";")[0].strip(),
+        "mime": header_fields(b"\r\n" + rest).get("content-type", "").partition(";")[0].strip(),
         "status": status_line.partition(b" ")[2][:3].decode("ascii", "replace"),
         "digest": fields.get("warc-payload-digest", ""),
         "length": str(member.length),
@@ -92,12 +58,3 @@ def _line(member: WarcMember, name: str) -> bytes:
     timestamp = "".join(filter(str.isdigit, fields.get("warc-date", "")))[:14]
     told = orjson.dumps({name: value for name, value in said.items() if value})
     return f"{surt(url)} {timestamp} ".encode() + told + b"\n"
-
-
-def _headers(block: bytes) -> dict[str, str]:
-    """Read the headers of a block behind its first line; the first of a name counts."""
-    found: dict[str, str] = {}
-    for line in block.split(b"\r\n")[1:]:
-        name, _, value = line.partition(b":")
-        found.setdefault(name.decode("latin-1").lower(), value.decode("latin-1").strip())
-    return found

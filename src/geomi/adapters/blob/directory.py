@@ -18,6 +18,7 @@ import shutil
 from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 from uuid import UUID, uuid4
 
@@ -35,7 +36,8 @@ MAX_OPEN_SEGMENTS = 32
 # pages is done in place, one with large pages in a thread. Writing is 0.03 ms and never worth one.
 INLINE_BYTES = MIB
 
-_Members = tuple[bytes | None, bytes]  # the response, where it is kept, and the record
+# The response and its request, where they are kept, and the record.
+_Members = tuple[bytes, bytes, bytes]
 SUFFIX = ".warc.gz"
 
 _NAME = re.compile(r"[A-Za-z0-9-]+")
@@ -84,7 +86,7 @@ class DirectoryArchive:
             members = self._encode(captures)
         segment = self._open.get(job) or self._start(job, captures[0].fetched_at_s)
         places = _places(segment, members)
-        self._write(segment, b"".join(part for pair in members for part in pair if part))
+        self._write(segment, b"".join(chain.from_iterable(members)))
         await self._roll(job)
         return places
 
@@ -176,14 +178,19 @@ class DirectoryArchive:
 
     def _members(self, capture: Capture) -> _Members:
         at_s, fetched = capture.fetched_at_s, capture.fetched
-        response = refers_to = None
+        response = request = b""
+        refers_to = None
         if fetched is not None and fetched.status:
             refers_to = self._new_id()
             response = warc.response(refers_to, fetched, fetched_at_s=at_s)
+            if fetched.sent:
+                request = warc.request(
+                    self._new_id(), fetched, fetched_at_s=at_s, concurrent_to=refers_to
+                )
         record = warc.conversion(
             self._new_id(), capture.url, capture.record, fetched_at_s=at_s, refers_to=refers_to
         )
-        return response, record
+        return response, request, record
 
     def _start(self, job: str, now_s: float) -> _Segment:
         path, fd = self._create(job)
@@ -273,11 +280,9 @@ def _size_bytes(captures: Sequence[Capture]) -> int:
 def _places(segment: _Segment, members: Sequence[_Members]) -> list[tuple[Ref, Ref | None]]:
     places: list[tuple[Ref, Ref | None]] = []
     offset = segment.size_bytes
-    for response, record in members:
-        kept = None
-        if response is not None:
-            kept = Ref(segment.name, offset, len(response))
-            offset += len(response)
+    for response, request, record in members:
+        kept = Ref(segment.name, offset, len(response)) if response else None
+        offset += len(response) + len(request)
         places.append((Ref(segment.name, offset, len(record)), kept))
         offset += len(record)
     return places

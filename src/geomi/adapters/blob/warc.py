@@ -4,13 +4,18 @@ Rules kept:
 - A `response` holds the decoded body: `Transfer-Encoding` is dropped, `Content-Length` is the
   stored length. `Content-Encoding` is kept as `X-Geomi-Content-Encoding`, because a reader would
   decode a second time.
-- A `conversion` holds the page's JSON line and refers to the response it was made of.
+- A `request` holds what was sent for the response, and follows it directly. Values of headers
+  that may be secrets were taken out before.
+- A `conversion` holds the page's JSON line and refers to the response it was made of. Its URI is
+  one of its own (`urn:geomi:record:` and the page's URL): a replay that makes its own index would
+  show the JSON line in place of the page, because both have the same time.
 - No value can start a header of its own: whatever is not printable ASCII is percent-encoded.
 - Digests are SHA-1 in base32, as CDX indexes and `warcio check` read them. They find damage and
   repeats and are no defence; the page's own record carries SHA-256.
 - An erased record is overwritten by blank members of the same length, so that all others stay where
   they are. A blank member is a `metadata` record without content; zeros in its gzip header's extra
-  field (RFC 1952 §2.3.1.1) fill the length, and every reader passes over them.
+  field (RFC 1952 §2.3.1.1) fill the length, and every reader passes over them. With a response
+  goes the request that follows it, which names the URL.
 """
 
 from __future__ import annotations
@@ -22,8 +27,10 @@ import struct
 import zlib
 from base64 import b32encode
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import BinaryIO
 from urllib.parse import quote
 from uuid import UUID, uuid4
 
@@ -46,6 +53,11 @@ _HEADERS_OF_THE_WIRE = frozenset({b"transfer-encoding", b"content-length"})
 MAX_FIELD_BYTES = 0xFFFF  # RFC 1952: of all fields together, the name and length of ours among them
 FIELD_NAME = b"GM"
 _EXTRA = 4  # the flag that says there are fields
+RECORD_URI = "urn:geomi:record:"
+CHUNK_BYTES = 64 * 1024
+# The gate lets 64 KiB of headers in; the record's own take less than a URL's longest form.
+MAX_HEAD_BYTES = 256 * 1024
+_END_OF_HEAD = b"\r\n\r\n"
 
 
 def warcinfo(record_id: UUID, *, written_at_s: float, name: str, software: str, job: str) -> bytes:
@@ -73,13 +85,25 @@ def response(record_id: UUID, fetched: Fetched, *, fetched_at_s: float) -> bytes
     return _member("response", record_id, fetched_at_s, fields, *_http_block(fetched))
 
 
+def request(
+    record_id: UUID, fetched: Fetched, *, fetched_at_s: float, concurrent_to: UUID
+) -> bytes:
+    """Build the record of what was sent for a response."""
+    fields = (
+        ("WARC-Target-URI", fetched.url),
+        ("WARC-Concurrent-To", f"<{concurrent_to.urn}>"),
+        ("Content-Type", "application/http;msgtype=request"),
+    )
+    return _member("request", record_id, fetched_at_s, fields, fetched.sent)
+
+
 def conversion(
     record_id: UUID, url: str, line: bytes, *, fetched_at_s: float, refers_to: UUID | None
 ) -> bytes:
     """Build the record made from a page; `refers_to` is its response, if one is stored."""
     source = () if refers_to is None else (("WARC-Refers-To", f"<{refers_to.urn}>"),)
     fields = (
-        ("WARC-Target-URI", url),
+        ("WARC-Target-URI", RECORD_URI + url),
         *source,
         ("WARC-Block-Digest", _digest(line)),
         ("Content-Type", "application/json"),
@@ -93,11 +117,50 @@ def block(member: bytes) -> bytes:
         record = igzip_lib.decompress(member, flag=igzip_lib.DECOMP_GZIP)
     except igzip_lib.IsalError as error:  # type: ignore[misc]  # its stub names an instance
         raise StoreError(f"an archived record is damaged: {error}") from error
-    head, _, rest = record.partition(b"\r\n\r\n")
+    head, _, rest = record.partition(_END_OF_HEAD)
     length = head.rpartition(b"\r\nContent-Length: ")[2]  # `_member` writes it last
     if not (head.startswith(b"WARC/1.1\r\n") and length.isdigit()):
         raise StoreError("an archived record is damaged: it does not open as WARC 1.1")
     return rest[: int(length)]
+
+
+@dataclass(frozen=True, slots=True)
+class WarcMember:
+    """One record of a segment: where it lies, and how it begins."""
+
+    offset: int
+    length: int
+    head: bytes
+
+
+def members(file: BinaryIO, end: int, *, start: int = 0) -> Iterator[WarcMember]:
+    """Yield the records between two places of a segment; a large one is passed over in pieces."""
+    file.seek(start)
+    offset = start
+    waiting = b""
+    while offset < end:
+        gzip = isal_zlib.decompressobj(wbits=_GZIP_BITS)
+        head, read = bytearray(), 0
+        while not gzip.eof:
+            chunk = waiting or file.read(CHUNK_BYTES)
+            if not chunk:
+                raise StoreError(f"`{file.name}` ends inside the record at {offset}")
+            waiting = b""
+            read += len(chunk)
+            part = gzip.decompress(chunk)
+            head += part[: MAX_HEAD_BYTES - len(head)]
+        waiting = gzip.unused_data
+        yield WarcMember(offset, read - len(waiting), bytes(head))
+        offset += read - len(waiting)
+
+
+def header_fields(block: bytes) -> dict[str, str]:
+    """Read the headers of a block behind its first line; the first of a name counts."""
+    found: dict[str, str] = {}
+    for line in block.split(b"\r\n")[1:]:
+        name, _, value = line.partition(b":")
+        found.setdefault(name.decode("latin-1").lower(), value.decode("latin-1").strip())
+    return found
 
 
 def _member(kind: str, record_id: UUID, date_s: float, fields: _Fields, *content: bytes) -> bytes:
@@ -156,14 +219,26 @@ def blank_file(path: Path, places: Sequence[Ref], *, erased_at_s: float) -> None
     try:
         with path.open("r+b") as file:
             for place in places:
+                request_length = _request_length(file, place.offset + place.length)
                 file.seek(place.offset)
-                file.write(blank_members(place.length, erased_at_s=erased_at_s))
+                for length in (place.length, request_length):  # apart, so that both can be repeated
+                    file.write(blank_members(length, erased_at_s=erased_at_s))
             file.flush()
             os.fsync(file.fileno())
     except FileNotFoundError as error:
         raise BytesMissing(f"`{path}` is missing", hint="restore it from a backup") from error
     except OSError as error:
         raise refusal(error, path) from error
+
+
+def _request_length(file: BinaryIO, start: int) -> int:
+    """Return how long the request is that begins there; 0 for anything else, or the end."""
+    try:
+        found = next(members(file, start + 1, start=start))
+    except (StoreError, isal_zlib.error):  # type: ignore[misc]  # its stub names an instance
+        return 0  # nothing more that was committed
+    fields = header_fields(found.head.partition(_END_OF_HEAD)[0])
+    return found.length if fields.get("warc-type") == "request" else 0
 
 
 def blank_members(length: int, *, erased_at_s: float) -> bytes:

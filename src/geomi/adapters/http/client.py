@@ -10,6 +10,8 @@ Rules kept:
 - The request is GET, or POST with a body; `Host` comes first; no cookie ever leaves (HTTP-12).
   Headers that steer the connection are ours alone. A line break inside a header is refused: it
   would begin another one.
+- What was sent is told for the archive without the values of headers that may be secrets: only
+  those that geomi itself fills are shown.
 - Memory of large bodies goes back to the system at once. glibc raises its threshold for large
   blocks when the first one is freed, and then keeps such blocks in its heap. A crawl of hostile
   pages of 4 MiB grew by 93 MiB that way; with a fixed threshold it grew by 60 MiB.
@@ -48,6 +50,13 @@ _OURS = frozenset(
     }
 )  # fmt: skip
 LARGE_BLOCK_BYTES = 1024 * 1024
+_SHOWN = frozenset(
+    {
+        b"accept", b"accept-encoding", b"accept-language", b"connection", b"content-length",
+        b"host", b"if-modified-since", b"if-none-match", b"user-agent",
+    }
+)  # fmt: skip
+HIDDEN = b"[removed]"
 _M_MMAP_THRESHOLD = -3  # of <malloc.h>
 MAX_IDLE = 256
 # Apache closes after 5 s, nginx after 75 s; politeness delays of 1-10 s profit, longer ones rarely.
@@ -85,6 +94,7 @@ class HttpClient:
             body=body,
             wire_bytes=visit.reader.wire_bytes,
             head=visit.reader.head,
+            sent=visit.sent,
             ip=visit.ip,
             started_s=started_s,
             ended_s=self._clock.now_s(),
@@ -108,6 +118,7 @@ class HttpClient:
             raise FetchFailed(Outcome.PROTOCOL_ERROR, "the URL is not an http or https URL")
         proxy = self._egress.proxy_of(url.host, url.port, tls=url.scheme == "https")
         message = write_request(url, visit.request.headers, proxy, visit.request.body)
+        visit.sent = shown_request(message)
         place = (url.scheme, url.host, url.port)
         connection = self._pool.take(place)
         visit.is_reused = connection is not None
@@ -145,6 +156,7 @@ class _Visit:
         self.request = request
         self.reader = ResponseReader(request)
         self.deadline_s = asyncio.get_running_loop().time() + request.total_timeout_s
+        self.sent = b""
         self.ip = ""
         self.is_reused = False
         self.share: Share | None = None
@@ -191,6 +203,17 @@ def write_request(url: Url, headers: Headers, proxy: Proxy | None, body: bytes =
             hint="check `http.headers` and `http.user_agent`",
         )
     return message.encode() + body
+
+
+def shown_request(message: bytes) -> bytes:
+    """Return a request without its body, and without any value that may be a secret."""
+    head = message.partition(b"\r\n\r\n")[0]
+    lines = head.split(b"\r\n")
+    for number, line in enumerate(lines[1:], start=1):
+        name = line.partition(b":")[0]
+        if name.lower() not in _SHOWN:
+            lines[number] = name + b": " + HIDDEN
+    return b"\r\n".join((*lines, b"", b""))
 
 
 def give_back_large_blocks() -> None:

@@ -6,7 +6,7 @@ enough to index.
 
 Each embedder has a column of vectors in the rows of the chunks. The column holds vectors and
 nothing else. The text beside it is what the document allows to be kept: a preview where no more is
-allowed (IDX-03, IDX-04). It needs `geomi[lance]`.
+allowed (IDX-03, IDX-04). It needs the extra `lance`.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ from geomi.adapters.index.lance_table import (
     keep_indexed,
     put_rows,
 )
-from geomi.errors import ConfigError
+from geomi.errors import ExtraMissing
 from geomi.model.index.search import (
     ChunkKey,
     Filters,
@@ -58,10 +58,7 @@ _PREFIX = "vector_"
 def open_lance_index(place: Path | BucketUrl, *, tenant: str) -> LanceIndex:
     """Open a tenant's index in a directory or a bucket; nothing is asked of it yet."""
     if find_spec("lancedb") is None:
-        raise ConfigError(
-            f"the index `{place}` needs LanceDB, which is not installed",
-            hint="pip install 'geomi[lance]'",
-        )
+        raise ExtraMissing(f"the index `{place}` needs LanceDB", extra="lance")
     return LanceIndex(TenantTable(place, tenant))
 
 

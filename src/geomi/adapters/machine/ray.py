@@ -10,7 +10,7 @@ import logging
 from types import ModuleType
 from typing import Any
 
-from geomi.errors import ClusterError, ConfigError
+from geomi.errors import ClusterError, ExtraMissing
 
 NAMESPACE = "geomi"
 ANSWER_S = 10.0
@@ -22,9 +22,7 @@ def _ray() -> ModuleType:
         import ray
         import ray.util
     except ImportError as error:
-        raise ConfigError(
-            "a fleet needs ray, which is not installed", hint="pip install 'geomi[ray]'"
-        ) from error
+        raise ExtraMissing("a fleet needs ray", extra="ray") from error
     return ray
 
 

@@ -8,7 +8,7 @@ Rules kept:
 - The prompt's task states the form of the answer, because not every model takes a schema. The
   answer is checked like any other.
 
-It needs `geomi[bedrock]`.
+It needs the extra `bedrock`.
 """
 
 from __future__ import annotations
@@ -25,7 +25,14 @@ import orjson
 
 from geomi.adapters.models.calls import NO_RETRIES, RetryPolicy, read_object, read_tokens
 from geomi.adapters.models.embedding import in_batches, read_vectors
-from geomi.errors import ConfigError, ModelBusy, ModelError, ModelThrottled, first_error
+from geomi.errors import (
+    ConfigError,
+    ExtraMissing,
+    ModelBusy,
+    ModelError,
+    ModelThrottled,
+    first_error,
+)
 from geomi.model.index.language_model import ModelReply, Prompt
 from geomi.ports.models import BATCH, Vectors
 
@@ -64,10 +71,7 @@ class Bedrock:
         patience: RetryPolicy = NO_RETRIES,
     ) -> None:
         if find_spec("boto3") is None:
-            raise ConfigError(
-                "Amazon Bedrock needs boto3, which is not installed",
-                hint="pip install 'geomi[bedrock]'",
-            )
+            raise ExtraMissing("Amazon Bedrock needs boto3", extra="bedrock")
         self._client = _client(region, endpoint, answer_s)
         self._patience = patience
         self._threads = ThreadPoolExecutor(BATCH, thread_name_prefix="geomi-bedrock")

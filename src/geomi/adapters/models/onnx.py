@@ -2,8 +2,8 @@
 
 What the folder says about pooling (`1_Pooling/config.json`) and about how much the model can read
 (`sentence_bert_config.json`) is followed; without that, tokens are averaged. The languages are the
-caller's to say: no file of a model tells them reliably. It needs `geomi[onnx]`, and neither torch
-nor a network.
+caller's to say: no file of a model tells them reliably. It needs the extra `onnx`, and
+neither torch nor a network.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from geomi.adapters.models.embedding import NO_PREFIXES, Prefixes, in_batches, unit
-from geomi.errors import ConfigError
+from geomi.errors import ConfigError, ExtraMissing
 from geomi.ports.models import Vectors
 
 MAX_TOKENS = 512
@@ -97,10 +97,8 @@ def _opened(model: Path, tokens: Path, threads: int) -> tuple[Any, Any]:
         from onnxruntime import InferenceSession, SessionOptions
         from tokenizers import Tokenizer
     except ImportError as error:
-        raise ConfigError(
-            f"the model `{model}` needs onnxruntime and tokenizers, which are not installed",
-            hint="pip install 'geomi[onnx]'",
-        ) from error
+        needs = f"the model `{model}` needs onnxruntime with tokenizers"
+        raise ExtraMissing(needs, extra="onnx") from error
     options = SessionOptions()
     options.intra_op_num_threads = threads
     try:

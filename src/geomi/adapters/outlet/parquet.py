@@ -14,7 +14,7 @@ from typing import Any, BinaryIO, Self
 
 import orjson
 
-from geomi.errors import ConfigError
+from geomi.errors import ExtraMissing
 
 # A row group lives three times while it is written, as JSON, as objects and as columns: 8 MiB of
 # pages take 180 MiB at the peak, 60 of which are pyarrow itself, however many pages there are.
@@ -25,10 +25,7 @@ GROUP_BYTES = 8 * 1024 * 1024
 def require() -> None:
     """Refuse, before anything is begun, where the extra is not installed."""
     if find_spec("pyarrow") is None:
-        raise ConfigError(
-            "parquet needs pyarrow, which is not installed",
-            hint="pip install 'geomi[parquet]'",
-        )
+        raise ExtraMissing("parquet needs pyarrow", extra="parquet")
 
 
 class ParquetPages:

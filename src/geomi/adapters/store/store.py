@@ -32,7 +32,7 @@ from geomi.adapters.store.tables.roster import RosterTable
 from geomi.adapters.store.tables.segments import SegmentTable
 from geomi.adapters.store.tables.sites import ProviderTable, RankTable, RefusalTable, SiteRuleTable
 from geomi.adapters.store.tables.workers import WorkerTable
-from geomi.errors import ConfigError
+from geomi.errors import ExtraMissing
 from geomi.ports.runtime import ClockAnchor, ServerClock
 
 # Ten pages settle in 2 to 10 ms: a process that cannot write for this long is stuck behind another.
@@ -153,10 +153,7 @@ def open_postgres(
         waits: give a server that is not there the time to come back.
     """
     if find_spec("psycopg") is None:
-        raise ConfigError(
-            "a PostgreSQL database needs psycopg, which is not installed",
-            hint="pip install 'geomi[postgres]'",
-        )
+        raise ExtraMissing("a PostgreSQL database needs psycopg", extra="postgres")
     from geomi.adapters.store.postgres import frontier  # an extra
     from geomi.adapters.store.postgres.address import read_address
     from geomi.adapters.store.postgres.clock import PostgresClock

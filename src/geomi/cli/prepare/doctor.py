@@ -16,6 +16,7 @@ from datetime import UTC, datetime
 from importlib import import_module, metadata
 from pathlib import Path
 
+from geomi import __version__
 from geomi.adapters.machine.clock import system_readings
 from geomi.adapters.telemetry.fan_out import EventFanOut
 from geomi.app import has_store, open_directory
@@ -24,7 +25,7 @@ from geomi.cli import flags
 from geomi.cli.console import print_json, say_check
 from geomi.cli.options import Configured, configure
 from geomi.cli.prepare.demo import crawl_sample
-from geomi.errors import GeomiError
+from geomi.errors import DISTRIBUTION, GeomiError
 from geomi.settings.options import Settings
 
 OLDEST_PYTHON = (3, 11)
@@ -54,7 +55,7 @@ class DoctorCheck:
 
 
 def doctor(output: flags.Directory = None, json: flags.AsJson = False) -> None:
-    """Check Python, the native parts, disk, SQLite and clock, then crawl the sample site."""
+    """Check geomi, Python, the native parts, disk, SQLite and clock, then crawl the sample site."""
     configured = configure({"output": output})
     checks = []
     for check in _checks(configured):
@@ -70,6 +71,7 @@ def doctor(output: flags.Directory = None, json: flags.AsJson = False) -> None:
 
 def _checks(configured: Configured) -> Iterator[DoctorCheck]:
     root = Path(configured.resolved.run.output)
+    yield _installed()
     yield _python()
     for module, package in NATIVE.items():
         yield _native(module, package)
@@ -83,6 +85,15 @@ def _checks(configured: Configured) -> Iterator[DoctorCheck]:
     if configured.settings.blobs:
         yield _tried("archive", lambda: asyncio.run(_reach(configured.settings)))
     yield _tried("sample crawl", _sample)
+
+
+def _installed() -> DoctorCheck:
+    folder = Path(__file__).parents[2]
+    try:
+        as_what = f"the distribution {DISTRIBUTION} {metadata.version(DISTRIBUTION)}"
+    except metadata.PackageNotFoundError:  # a checkout on the path of Python
+        as_what = f"no distribution {DISTRIBUTION} is installed"
+    return DoctorCheck("geomi", True, f"{__version__} in `{folder}`; {as_what}")
 
 
 def _python() -> DoctorCheck:
