@@ -30,7 +30,7 @@ from geomi.engine.world import World
 from geomi.model.event import Reported
 from geomi.model.index.chunk import ChunkCounts, ChunkIndicator, ChunkMeasure
 from geomi.model.index.document import MAX_LISTED, DocumentFilter, DocumentState
-from geomi.model.job import CrawlJob, JobFilter, JobState
+from geomi.model.job import CrawlJob, JobFilter, JobKind, JobState
 from geomi.model.verdict import Outcome, State
 from geomi.recrawl.report import PageChange
 from geomi.url.parse import parse as parse_url
@@ -78,13 +78,17 @@ class AlarmRule(StrEnum):
     DEAD_LETTERS = "dead_letters"
 
 
+CHUNK_RULES = frozenset(AlarmRule(measure.value) for measure in ChunkMeasure)
+
+
 @dataclass(frozen=True, slots=True)
 class JobFigures:
     """What is known of a job so far.
 
     Args:
         latencies: mean seconds by host.
-        indexed_before: pages of the run before in the same collection; None for a first run.
+        indexed: pages of the run; where nothing is indexed, those that are kept.
+        indexed_before: the same of the run before; None for a first run.
     """
 
     outcomes: Outcomes
@@ -154,13 +158,14 @@ def judge(figures: JobFigures) -> tuple[Alarm, ...]:
 async def _figures(world: World, job: CrawlJob) -> JobFigures:
     own = {url.authority for url in map(parse_url, job.seeds) if url}
     hosts = await world.store.census.hosts(limit=MOST_HOSTS)
+    now, before = await _pages(world, job)
     return JobFigures(
         outcomes=await world.store.census.outcomes(job.id),
         requests=job.stats.requests,
         retries=job.stats.retries,
         active_s=job.active_s,
-        indexed=(await world.store.documents.counts(job.id)).indexed,
-        indexed_before=await _indexed_before(world, job),
+        indexed=now,
+        indexed_before=before,
         # Before a job is over, some of its pages are not cut yet.
         chunks=await count_chunks(world, job) if job.state.is_final else ChunkCounts(),
         latencies={one.host: one.latency_s for one in hosts if one.host in own},
@@ -182,13 +187,27 @@ async def count_chunks(world: World, job: CrawlJob) -> ChunkCounts:
     return tally.counts
 
 
-async def _indexed_before(world: World, job: CrawlJob) -> int | None:
-    """Count what the run before had indexed: of the same seeds, into the same collection."""
+async def _pages(world: World, job: CrawlJob) -> tuple[int, int | None]:
+    """Count the indexed pages of a run, and those of the run before; else the pages kept.
+
+    The run before is one of the same seeds into the same collection. Of a run that a later one
+    has followed nothing can be said: its documents are the later one's by now.
+    """
+    counts = await world.store.documents.counts(job.id)
+    is_indexed = bool(counts.indexed or counts.skipped or counts.failed)
+    now = counts.indexed if is_indexed else job.stats.collected
     same = JobFilter(collection=job.collection, state=JobState.COMPLETED)
-    for old in await world.store.jobs.page(same, before=job.id, limit=LOOKED_BACK):
-        if old.seeds == job.seeds:
-            return (await world.store.documents.counts(old.id)).indexed
-    return None
+    newest = await world.store.jobs.page(same, before="", limit=LOOKED_BACK)
+    runs = [old for old in newest if old.seeds == job.seeds]
+    if len(runs) < 2 or runs[0].id != job.id or job.kind is not JobKind.CRAWL:
+        return now, None
+    old = runs[1]
+    if not is_indexed:
+        return now, old.stats.collected if old.kind is JobKind.CRAWL else None
+    # What both runs have met belongs to this one now.
+    new = (await recrawl.changes(world, job)).counts[PageChange.NEW]
+    left = (await world.store.documents.counts(old.id)).indexed
+    return now, left + max(0, now - new)
 
 
 def success_share(outcomes: Outcomes) -> float:
@@ -261,7 +280,7 @@ def _whole(figures: JobFigures) -> list[Alarm]:
     if figures.is_over and before:
         change = abs(now - before) / before
         if change >= MAX_CHANGE:
-            message = f"{now:,} pages are indexed; after the last run it was {before:,}"
+            message = f"there are {now:,} pages; after the last run there were {before:,}"
             found.append(Alarm(AlarmRule.INDEXED, round(change, 4), MAX_CHANGE, message))
     return found
 
