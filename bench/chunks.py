@@ -4,9 +4,8 @@
 
 reads `content/docs.jsonl.xz` (`$GEOMI_CORPUS`, or `../shared/corpus`), makes markdown of each page
 and chunks of that, and prints the sizes of all chunks, how many code blocks were kept whole or cut
-into blocks of the same language, what the bands of `chunk/check.py` say, and CPU time a page. Code
-is read by a parser of CommonMark, which knows nothing of how chunks are made. The last line is for
-other programs.
+into blocks of the same language, and CPU time a page. Code is read by a parser of CommonMark, which
+knows nothing of how chunks are made. The last line is for other programs.
 """
 
 from __future__ import annotations
@@ -19,7 +18,6 @@ from collections import Counter
 from itertools import islice
 from pathlib import Path
 
-from geomi.chunk.check import check, count_chunks, total
 from geomi.chunk.split import MAX_TOKENS, MIN_TOKENS, split
 from geomi.extract.page import extract
 from geomi.model.config import Extraction
@@ -35,15 +33,12 @@ def main() -> None:
     """Cut every page, and print how it went."""
     pages = read_pages(CORPUS / "content" / "docs.jsonl.xz")
     results = [split(page) for page in pages]
-    counts = total(map(count_chunks, results))
     sizes = [chunk.tokens for chunked in results for chunk in chunked.chunks]
-    print(f"{counts.pages} pages, {counts.chunks} chunks, mean {counts.tokens / counts.chunks:.0f}")
+    print(f"{len(pages)} pages, {len(sizes)} chunks, mean {sum(sizes) / len(sizes):.0f}")
     for low, number in sorted(Counter(size // STEP * STEP for size in sizes).items()):
         print(f"{low:>5}–{low + STEP - 1:<5}{number:>6}")
     whole, cut, torn = count_code(pages, results)
     print(f"code blocks: {whole} whole, {cut} parts of larger ones, {torn} torn open or changed")
-    for finding in check(counts):
-        print(f"{finding.rule}: {finding.measure} is {finding.value:.2f}; {finding.advice}")
     above = sum(size > MAX_TOKENS for size in sizes)
     small = 100 * sum(size < MIN_TOKENS for size in sizes) / len(sizes)
     print(f"above={above} small_percent={small:.2f} torn={torn} cpu_ms_page={_cpu_ms(pages):.2f}")

@@ -14,6 +14,7 @@ from urllib.parse import urlencode
 from fastapi import FastAPI
 
 from geomi.dashboard.app import add_dashboard
+from geomi.ports.runtime import EventSink
 from geomi.settings.options import Settings
 from tests.api.asking import LOCAL, Answered, Client, Ground
 from tests.api.asking import serving as serving_api
@@ -91,9 +92,11 @@ class House:
 
 
 @asynccontextmanager
-async def serving(root: Path, settings: Settings = LOCAL) -> AsyncIterator[House]:
-    """Serve a data directory with its dashboard."""
-    async with serving_api(root, settings) as ground:
+async def serving(
+    root: Path, settings: Settings = LOCAL, *sinks: EventSink
+) -> AsyncIterator[House]:
+    """Serve a data directory with its dashboard; `sinks` hear what happens in it."""
+    async with serving_api(root, settings, *sinks) as ground:
         add_dashboard(ground.app)
         people = []
         for client in (ground.admin, ground.mine, ground.other):

@@ -23,7 +23,7 @@ def test_report_shows_each_site(tmp_path: Path) -> None:
     assert shown.returncode == 0, shown.stderr
     assert host in shown.stdout
     assert "article 1" in shown.stdout
-    (found,) = json.loads(run("report", "-o", str(tmp_path), "--json").stdout)
+    (found,) = json.loads(run("report", "-o", str(tmp_path), "--json").stdout)["sites"]
     assert (found["host"], found["pages"], found["strategies"]) == (host, 1, {"article": 1})
     unknown = run("report", "-o", str(tmp_path), "--site", "x")
     assert unknown.returncode == 2

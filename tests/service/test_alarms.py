@@ -105,14 +105,17 @@ async def test_half_the_pages_gone_since_the_last_run_is_an_alarm(tmp_path: Path
             await _crawled(ground, site)
             assert await deliveries.queue_deliveries(ground.service)
             assert await _listed(ground) == []
-            site.routes = {"/": page("start", text="Nothing is left of it. " * 20)}
+            # What both runs have met belongs to the second, which has half of it.
+            text = "Not much is left of it. " * 20
+            site.routes = {"/": page("start", "/a", text=text), "/a": pages["/a"]}
             job_id = await _crawled(ground, site)
             await deliveries.queue_deliveries(
                 ground.service
             )  # the end of a crawl is when it is looked at
             (told,) = await _listed(ground)
             assert (told["rule"], told["jobId"]) == ("indexed_pages", job_id)
-            assert told["value"] >= told["limit"] == 0.5
+            assert told["value"] == told["limit"] == 0.5
+            assert told["message"] == "there are 2 pages; after the last run there were 4"
 
 
 async def _crawled(ground: Ground, site: Site) -> str:

@@ -12,6 +12,7 @@ import signal
 import sys
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import asdict
 from pathlib import Path
 from typing import Protocol
 
@@ -83,6 +84,12 @@ class CrawlPrinter:
                 "strategies": report.strategies,
                 "output": str(output),
             }
+            if (judgement := report.judgement) is not None:
+                summary |= {
+                    "judged": judgement.has_enough_requests,
+                    "alarms": [asdict(alarm) for alarm in judgement.alarms],
+                    "remarks": judgement.remarks,
+                }
             print_json(summary | ({"channel": by.channel, "why": by.why} if by else {}))
         elif not self._quiet:
             note(
@@ -92,6 +99,8 @@ class CrawlPrinter:
             )
             if report.strategies:
                 note(f"content found by {_shares(report.strategies)}; `geomi report` shows more")
+            for remark in report.judgement.remarks if report.judgement else ():
+                note(remark)
             if by is not None:
                 note(f"channel {by.channel}: {by.why}")
             note(f"job {report.job.id} in {output}{_next(report)}")

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 
 from geomi.model.dataset.seed import ErrorType
 from geomi.model.verdict import Outcome, State
@@ -127,6 +128,8 @@ class Reported:
     Args:
         provider: its name, as people write it.
         response_ms: how long its hosts take to answer, on average.
+        chunks: what is measured of its chunks, by the names of the measures; empty where no page
+            was cut into chunks.
     """
 
     job: str
@@ -139,6 +142,7 @@ class Reported:
     success_percent: float
     response_ms: int
     seconds: float
+    chunks: Mapping[str, float | None] = field(default_factory=dict)
 
 
 # Of the seed engine; each has the sentence of the catalogue for logs (SED-20, SED-23, SED-25).

@@ -27,7 +27,7 @@ from geomi.adapters.machine.processes import (
 from geomi.app import open_directory
 from geomi.app.directory import DataDirectory
 from geomi.app.index import open_search_index, update_index
-from geomi.app.use.crawl import Plan, crawl
+from geomi.app.use.crawl import Plan, crawl, judge_run
 from geomi.engine.enrich.loop import enrich_continuously
 from geomi.engine.worker.supervisor import CrawlReport, Supervisor
 from geomi.errors import ConfigError, GeomiError, first_error
@@ -106,7 +106,7 @@ async def crawl_and_index(
                 on_start(supervisor)
                 begin(supervisor.job)
 
-            report = await crawl(home, plan, standby=standby, on_start=start)
+            report = await crawl(home, plan, standby=standby, on_start=start, is_judged=False)
             if not begun:  # it had ended before
                 begin(report.job.id)
             if report.stop is StopReason.INTERRUPTED:
@@ -118,7 +118,7 @@ async def crawl_and_index(
         for one in begun:
             one.leave()
         raise first_error(failures) from failures
-    return report
+    return await judge_run(home, report)
 
 
 def live(pipe: Connection) -> None:

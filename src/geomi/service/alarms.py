@@ -14,22 +14,20 @@ from dataclasses import dataclass, replace
 
 import orjson
 
-from geomi.engine.inspect.alarms import Alarm, JobFigures, judge
+from geomi.engine.inspect.alarms import Alarm, judge_job
 from geomi.engine.seeds.report import EVERYTHING, judge_seeds
 from geomi.model.event import Warned
-from geomi.model.job import CrawlJob, JobFilter, JobState
+from geomi.model.job import CrawlJob, JobState
 from geomi.service import seeds
+from geomi.service.collections import keep_chunks
 from geomi.service.service import Service, TenantService, ValueNamespace
 from geomi.service.webhooks import post
 from geomi.text.identifiers import sha256_hex
-from geomi.url.parse import parse as parse_url
 
 NAMESPACE = "alarms"
 NAME = re.compile(r"[0-9A-Z]{26}-[0-9a-f]{16}")
 KEPT_S = 30 * 86_400.0
 MOST_JOBS = 1000
-MOST_HOSTS = 1000
-LOOKED_BACK = 100
 # All URLs of a crawl are counted, at 1.6 µs each, while nobody is answered.
 MOST_URLS = 50_000
 FIRING_NAMESPACE = "alarms-firing"
@@ -64,46 +62,24 @@ async def check_crawls(service: Service) -> int:
         desk = service.desk(tenant)
         job = await desk.world.store.jobs.get(name)
         if job is not None and job.collection and job.stats.discovered <= MOST_URLS:
-            await _raise_alarms(desk, job, judge(await _figures(desk, job)))
+            await _raise_alarms(desk, job, (await judge_job(desk.world, job)).alarms)
     return 0
 
 
 async def check_ended_crawl(desk: TenantService, name: str) -> None:
-    """Check a finished crawl for alarms."""
+    """Check a finished crawl for alarms, and keep what was measured of its chunks."""
     job = await desk.world.store.jobs.get(name)
     if job is not None and job.state is JobState.COMPLETED:
-        await _raise_alarms(desk, job, judge(await _figures(desk, job)))
+        judgement = await judge_job(desk.world, job)
+        await _raise_alarms(desk, job, judgement.alarms)
+        if job.collection and judgement.chunks.pages:
+            await keep_chunks(desk, job.collection, judgement.chunks)
 
 
 async def page(desk: TenantService, *, before: str, limit: int) -> list[KeptAlarm]:
     """List a tenant's alarms, newest first, for paging."""
     found = await _values(desk).list(after=before, limit=limit, is_backwards=True)
     return [kept.value for kept in found]
-
-
-async def _figures(desk: TenantService, job: CrawlJob) -> JobFigures:
-    world = desk.world
-    own = {url.authority for url in map(parse_url, job.seeds) if url}
-    hosts = await world.store.census.hosts(limit=MOST_HOSTS)
-    return JobFigures(
-        outcomes=await world.store.census.outcomes(job.id),
-        requests=job.stats.requests,
-        retries=job.stats.retries,
-        active_s=job.active_s,
-        indexed=(await world.store.documents.counts(job.id)).indexed,
-        indexed_before=await _indexed_before(desk, job),
-        latencies={one.host: one.latency_s for one in hosts if one.host in own},
-        is_over=job.state.is_final,
-    )
-
-
-async def _indexed_before(desk: TenantService, job: CrawlJob) -> int | None:
-    """Count what the run before had indexed: of the same seeds, into the same collection."""
-    same = JobFilter(collection=job.collection, state=JobState.COMPLETED)
-    for old in await desk.world.store.jobs.page(same, before=job.id, limit=LOOKED_BACK):
-        if old.seeds == job.seeds:
-            return (await desk.world.store.documents.counts(old.id)).indexed
-    return None
 
 
 async def keep_alarm(desk: TenantService, kept: KeptAlarm) -> None:

@@ -6,12 +6,14 @@ import re
 from dataclasses import dataclass
 
 from geomi.errors import FieldRefused, NameTaken, QuotaReached, UnknownName, WrongState
+from geomi.model.index.chunk import ChunkCounts
 from geomi.model.index.document import CollectionCounts, DocumentFilter
 from geomi.model.index.search import IndexScope
 from geomi.model.job import JobFilter, JobState
 from geomi.service.service import TenantService, ValueNamespace
 
 NAMESPACE = "collections"
+CHUNKS_NAMESPACE = "chunk-counts"
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
 MAX_COLLECTIONS = 1000
 MAX_TITLE_CHARS = 200
@@ -80,8 +82,21 @@ async def delete(desk: TenantService, name: str) -> int:
     await index.delete(IndexScope.COLLECTION, name)
     await index.scrub()
     gone = await desk.world.store.documents.delete(DocumentFilter(collection=name))
+    await chunk_values(desk).remove(name)
     await _values(desk).remove(name)
     return gone
+
+
+async def keep_chunks(desk: TenantService, name: str, counts: ChunkCounts) -> None:
+    """Keep how the chunks of a collection's newest finished crawl came out."""
+    values = chunk_values(desk)
+    if not await values.add(name, counts):
+        await values.amend(name, lambda _: counts)
+
+
+def chunk_values(desk: TenantService) -> ValueNamespace[ChunkCounts]:
+    """Return what is kept of the chunks of each collection."""
+    return ValueNamespace(desk.named_values, CHUNKS_NAMESPACE, ChunkCounts)
 
 
 async def _add(desk: TenantService, collection: Collection) -> bool:

@@ -1,17 +1,21 @@
-"""Measure from the store how many URLs, jobs and messages wait, and which processes run."""
+"""Measure from the store what waits, which processes run, and how chunks came out."""
 
 from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass
 
+from geomi.chunk.check import check
 from geomi.engine.seeds.report import EVERYTHING
 from geomi.model.dataset.queue import COUNTED
 from geomi.service import deliveries, seeds
+from geomi.service.access import tenants
+from geomi.service.collections import chunk_values
 from geomi.service.service import Service
 
 MOST_JOBS = 10_000
 MOST_DELIVERIES = 1000
+MOST_CHUNK_SERIES = 1000
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,6 +29,7 @@ class QueueDepths:
         deliveries: those that are due or will be, counted up to a limit.
         seed_tasks: raw files and domains, by tenant, which of both, and state.
         dead_letters: by tenant.
+        chunks: measures of the newest finished crawls, by tenant, collection and measure.
     """
 
     waiting: dict[str, int]
@@ -33,6 +38,7 @@ class QueueDepths:
     deliveries: int
     seed_tasks: dict[tuple[str, ...], float]
     dead_letters: dict[tuple[str, ...], float]
+    chunks: dict[tuple[str, ...], float]
 
 
 async def measure_depths(service: Service) -> QueueDepths:
@@ -66,4 +72,17 @@ async def measure_depths(service: Service) -> QueueDepths:
             for state in COUNTED
         },
         dead_letters={(tenant,): standing.dead_letters for tenant, standing in standings.items()},
+        chunks=await _chunks(service),
     )
+
+
+async def _chunks(service: Service) -> dict[tuple[str, ...], float]:
+    found: dict[tuple[str, ...], float] = {}
+    for tenant in await tenants.all_names(service):
+        for kept in await chunk_values(service.desk(tenant)).every():
+            for one in check(kept.value):
+                if one.value is not None:
+                    found[tenant, kept.name, one.measure] = one.value
+        if len(found) > MOST_CHUNK_SERIES:
+            break
+    return found

@@ -29,6 +29,7 @@ TENANT_NAMESPACES: Sequence[str] = (
     collections.NAMESPACE,
     alarms.NAMESPACE,
     alarms.FIRING_NAMESPACE,
+    collections.CHUNKS_NAMESPACE,
     idempotency.NAMESPACE,
     audit.NAMESPACE,
     channels.FINDINGS_NAMESPACE,

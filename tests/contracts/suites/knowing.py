@@ -60,6 +60,11 @@ def document(
         chunks=chunks,
         analysis='{"요약":"\\u0000"}'.encode(),
         updated_at_s=START_S,
+        chunk_tokens=900,
+        empty_chunks=1,
+        repeated_chunks=2,
+        smallest_chunk=50,
+        chunk_digests=b"\x00\xff" * 12,
     )
 
 

@@ -90,6 +90,11 @@ class Metrics:
             "geomi_workers", "Processes that work on the store, by role.", ("role",)
         )
         self.deliveries = Gauge("geomi_deliveries_waiting", "Waiting webhook deliveries.")
+        self.chunks = Gauge(
+            "geomi_chunk_measure",
+            "Chunks of each collection's newest finished crawl, by measure.",
+            ("tenant", "collection", "measure"),
+        )
         self.seeds = SeedMetrics()
 
     def emit(self, event: Event) -> None:

@@ -9,6 +9,7 @@ from fastapi import APIRouter, Path, Query, Response
 
 from geomi.api.guard import GuardedRoute, TenantServiceDep, needs
 from geomi.api.paging import cut_to_limit, decode_cursor, encode_cursor
+from geomi.api.schema.alarms import CrawlQualityResponse
 from geomi.api.schema.crawl import (
     CrawlListQuery,
     CrawlListResponse,
@@ -19,6 +20,7 @@ from geomi.api.schema.crawl import (
     UrlResponse,
 )
 from geomi.api.schema.wire import ULID
+from geomi.engine.inspect.alarms import judge_job
 from geomi.model.job import CrawlJob, JobFilter
 from geomi.service.access.keys import KeyScope
 from geomi.service.crawling import crawls, urls
@@ -65,6 +67,18 @@ async def list_crawls(
 async def get(job_id: JobId, desk: TenantServiceDep) -> CrawlResponse:
     """Return a crawl with its counters."""
     return await crawl_response(desk, await crawls.find(desk, job_id))
+
+
+@router.get(
+    "/crawls/{jobId}/quality",
+    operation_id="getCrawlQuality",
+    openapi_extra=READ,
+    summary="Judge a crawl",
+)
+async def quality(job_id: JobId, desk: TenantServiceDep) -> CrawlQualityResponse:
+    """Return what is out of bounds of a crawl, and its chunks with their bands."""
+    job = await crawls.find(desk, job_id)
+    return CrawlQualityResponse.of(job.id, await judge_job(desk.world, job))
 
 
 @router.delete(

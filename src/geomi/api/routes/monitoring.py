@@ -36,6 +36,7 @@ async def metrics(request: Request, service: ServiceDep) -> Response:
     counted.jobs.set({(state,): many for state, many in depths.jobs.items()})
     counted.workers.set({(role,): many for role, many in depths.workers.items()})
     counted.deliveries.set({(): depths.deliveries})
+    counted.chunks.set(depths.chunks)
     counted.seeds.tasks.set(depths.seed_tasks)
     counted.seeds.dead_letters.set(depths.dead_letters)
     return PlainTextResponse(counted.text(), media_type=CONTENT_TYPE)

@@ -29,7 +29,7 @@ from geomi.app.external_docs import refuse_unserved, world_for_job
 from geomi.app.recovery import check_sent, is_dead, recover
 from geomi.app.use import outputs, providers
 from geomi.engine import jobs
-from geomi.engine.inspect.alarms import report_run
+from geomi.engine.inspect.alarms import CHUNK_RULES, judge_job, report_run
 from geomi.engine.visit.preview_text import erase_expired_texts
 from geomi.engine.visit.privacy import keeps_raw
 from geomi.engine.visit.rules import JobRules, read_job_rules
@@ -157,11 +157,13 @@ async def crawl(
     extra: Sequence[Outlet] = (),
     standby: Sequence[StartedProcess] = (),
     on_start: Callable[[Supervisor], None] = lambda _: None,
+    is_judged: bool = True,
 ) -> CrawlReport:
     """Start or resume a job, and run it to its end.
 
     Args:
         standby: worker processes that wait for orders; more are started if needed.
+        is_judged: not by a caller that calls `judge_run` itself, when its pages are indexed.
     """
     await recover(home)
     await erase_expired_texts(home.world)
@@ -170,7 +172,8 @@ async def crawl(
     if job.state.is_final:
         await _publish(home, job, run, extra)
         return CrawlReport(job, job.stop or StopReason.DONE, 0.0)
-    return await run_job(home, found, run, extra=extra, standby=standby, on_start=on_start)
+    report = await run_job(home, found, run, extra=extra, standby=standby, on_start=on_start)
+    return await judge_run(home, report) if is_judged else report
 
 
 async def run_job(
@@ -200,8 +203,25 @@ async def run_job(
         report = await supervisor.run(workers=workers, resumed=found.is_resumed)
         if report.job.state is JobState.COMPLETED:
             await outputs.write_whole_outputs(home, report.job, run.format)
-            await _report_changes(world, report.job)
     return report
+
+
+async def judge_run(home: DataDirectory, report: CrawlReport) -> CrawlReport:
+    """Report the changes of a provider's run, and warn about figures out of bounds.
+
+    A service does both for its own jobs.
+    """
+    if report.job.state is not JobState.COMPLETED or report.job.collection:
+        return report
+    world = home.world
+    job = await jobs.find(world, report.job.id)
+    if job.provider:
+        await report_run(world, job, (await providers.find(world, job.provider)).name)
+    judgement = await judge_job(world, job)
+    for alarm in judgement.alarms:
+        if alarm.rule not in CHUNK_RULES:  # whoever cuts pages into chunks tells of these
+            world.sink.emit(Warned(job.id, f"alarm {alarm.rule}: {alarm.message}"))
+    return replace(report, judgement=judgement)
 
 
 def refuse_failure(report: CrawlReport, settings: Settings) -> None:
@@ -347,13 +367,6 @@ def refuse_unservable(home: DataDirectory, job: CrawlJob) -> None:
     same_archive(job, home.settings)
     same_directory(job, directory_id(home.root, home.settings))
     refuse_unserved(job, home.docs_source)
-
-
-async def _report_changes(world: World, job: CrawlJob) -> None:
-    """Report the changes of a provider's run; a service reports its own runs elsewhere."""
-    if job.provider and not job.collection:
-        name = (await providers.find(world, job.provider)).name
-        await report_run(world, await jobs.find(world, job.id), name)
 
 
 async def _warn(world: World, job: CrawlJob) -> None:

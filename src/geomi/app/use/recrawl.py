@@ -9,7 +9,14 @@ from geomi.adapters.machine.processes import StartedProcess
 from geomi.app.directory import DataDirectory
 from geomi.app.recovery import check_sent, recover
 from geomi.app.use import providers
-from geomi.app.use.crawl import JobToRun, check_formats, check_identity, refuse_unservable, run_job
+from geomi.app.use.crawl import (
+    JobToRun,
+    check_formats,
+    check_identity,
+    judge_run,
+    refuse_unservable,
+    run_job,
+)
 from geomi.engine import jobs
 from geomi.engine import recrawl as sweeper
 from geomi.engine.recrawl import RecrawlRequest
@@ -63,5 +70,6 @@ async def recrawl(
     rules = await read_job_rules(world, again.config, again.seeds)
     found = JobToRun(again, rules, is_resumed=is_old)
     report = await run_job(home, found, run, standby=standby, on_start=on_start)
+    report = await judge_run(home, report)
     ended = await jobs.find(world, again.id)
     return RecrawlResult(report, await sweeper.changes(world, ended))

@@ -1,4 +1,4 @@
-"""`geomi report`: show the quality of a job's extracted pages, site by site."""
+"""`geomi report`: show the quality of a job's pages, site by site, and of its chunks."""
 
 from __future__ import annotations
 
@@ -9,12 +9,15 @@ from typing import Annotated
 import typer
 
 from geomi.app import DataDirectory
+from geomi.chunk.check import check, describe_band, describe_value
 from geomi.cli import flags
 from geomi.cli.console import print_json, say, say_pairs
 from geomi.cli.data_directory import in_data_directory
+from geomi.engine.inspect.alarms import CHUNK_WORDS, CrawlJudgement, judge_job
 from geomi.engine.inspect.quality import SiteReport, quality
 from geomi.engine.jobs import find
 from geomi.errors import UnknownName
+from geomi.model.index.chunk import ChunkCounts
 
 MOST_SITES = 20  # told to a person; --json has all of them
 
@@ -28,12 +31,13 @@ def report(
     db: flags.Database = None,
     json: flags.AsJson = False,
 ) -> None:
-    """Show how well each site was extracted, and what to check."""
-    found = in_data_directory(output, lambda home: _look(home, job), db=db)
+    """Show how well each site was extracted, the chunks of the job, and what to check."""
+    found, judgement = in_data_directory(output, lambda home: _look(home, job), db=db)
     if site is not None:
         found = _only(found, site)
     if json:
-        print_json([asdict(one) | {"empty": one.empty} for one in found])
+        sites = [asdict(one) | {"empty": one.empty} for one in found]
+        print_json({"sites": sites} | judgement_data(judgement))
         return
     for one in found[:MOST_SITES]:
         _tell(one)
@@ -41,6 +45,45 @@ def report(
         say(f"… and {len(found) - MOST_SITES:,} more; --site HOST shows one of them")
     if not found:
         say("there are no requests yet")
+    _tell_chunks(judgement.chunks)
+    for alarm in judgement.alarms:
+        say(f"! {alarm.rule}: {alarm.message}", style="yellow")
+    for remark in judgement.remarks:
+        say(remark)
+
+
+def judgement_data(judgement: CrawlJudgement) -> dict[str, object]:
+    """Return how a job is judged as `--json` shows it."""
+    chunks = judgement.chunks
+    indicators = {
+        one.measure.value: {
+            "value": one.value,
+            "least": one.least,
+            "most": one.most,
+            "healthy": one.is_healthy,
+        }
+        for one in check(chunks)
+    }
+    return {
+        "requests": judgement.requests,
+        "judged": judgement.has_enough_requests,
+        "remarks": judgement.remarks,
+        "alarms": [asdict(alarm) for alarm in judgement.alarms],
+        "chunks": {"pages": chunks.pages, "chunks": chunks.chunks, "indicators": indicators},
+    }
+
+
+def _tell_chunks(counts: ChunkCounts) -> None:
+    if not counts.pages:
+        say("no chunks yet: `geomi enrich --once` cuts the pages")
+        return
+    say("chunks", style="bold")
+    say_pairs(
+        {
+            f"  {CHUNK_WORDS[one.measure]}": f"{describe_value(one)} (normal: {describe_band(one)})"
+            for one in check(counts)
+        }
+    )
 
 
 def _only(found: list[SiteReport], site: str) -> list[SiteReport]:
@@ -51,8 +94,9 @@ def _only(found: list[SiteReport], site: str) -> list[SiteReport]:
     return named
 
 
-async def _look(home: DataDirectory, job: str) -> list[SiteReport]:
-    return await quality(home.world, await find(home.world, job))
+async def _look(home: DataDirectory, job: str) -> tuple[list[SiteReport], CrawlJudgement]:
+    found = await find(home.world, job)
+    return await quality(home.world, found), await judge_job(home.world, found)
 
 
 def _tell(site: SiteReport) -> None:

@@ -10,12 +10,15 @@ from starlette.responses import Response
 
 from geomi.api.guard import needs
 from geomi.api.paging import cut_to_limit, decode_cursor
+from geomi.chunk.check import check, describe_band, describe_value
 from geomi.dashboard import chart
 from geomi.dashboard.chart import Bar, Curve
 from geomi.dashboard.form import choice
 from geomi.dashboard.guard import DashboardRequestDep, PageRoute
 from geomi.dashboard.pages import DashboardRequest
+from geomi.engine.inspect.alarms import CrawlJudgement, judge_job
 from geomi.errors import UnknownName
+from geomi.model.index.chunk import ChunkMeasure
 from geomi.model.job import CrawlJob, JobFilter, JobState
 from geomi.service.access.keys import KeyScope
 from geomi.service.crawling import crawls
@@ -56,6 +59,24 @@ class CrawlFigures:
     line: Curve | None
 
 
+@dataclass(frozen=True, slots=True)
+class ChunkLine:
+    """One measure of chunks, as it is shown."""
+
+    measure: ChunkMeasure
+    value: str
+    band: str
+    is_healthy: bool
+
+
+@dataclass(frozen=True, slots=True)
+class CrawlQuality:
+    """How a crawl that is over is judged."""
+
+    judgement: CrawlJudgement
+    chunks: tuple[ChunkLine, ...]
+
+
 @router.get("/crawls", openapi_extra=READ)
 async def list_crawls(visit: DashboardRequestDep) -> Response:
     """List crawls, newest first."""
@@ -78,7 +99,19 @@ async def look(job_id: str, visit: DashboardRequestDep) -> Response:
     """Show a crawl as it runs."""
     job = await crawls.find(visit.desk, job_id)
     now = crawl_figures(await progress(visit.desk, job))
-    return visit.page("crawl.html", job=job, can=_possible(job), drawn=now)
+    judged = await _quality(visit.desk, job) if job.state.is_final else None
+    return visit.page("crawl.html", job=job, can=_possible(job), drawn=now, quality=judged)
+
+
+async def _quality(desk: TenantService, job: CrawlJob) -> CrawlQuality:
+    judgement = await judge_job(desk.world, job)
+    return CrawlQuality(
+        judgement,
+        tuple(
+            ChunkLine(one.measure, describe_value(one), describe_band(one), one.is_healthy)
+            for one in check(judgement.chunks)
+        ),
+    )
 
 
 @router.post("/crawls/{job_id}/{action}", openapi_extra=WRITE, operation_id="changeCrawl")

@@ -8,12 +8,14 @@ from dataclasses import asdict, dataclass, replace
 import orjson
 
 from geomi.analyse.page import analyse, engines, limit_to_preview
+from geomi.chunk.check import digests
 from geomi.chunk.split import SIZES, split
 from geomi.chunk.tokens import GEOMI_1
 from geomi.engine.visit.identity import UrlIdentity
 from geomi.engine.visit.preview_text import read_note
 from geomi.engine.visit.record import RecordFields, article_of, date_of, read_line, subject_of
 from geomi.model.index.analysis import Analysis, AnalysisInput, AnalysisRules
+from geomi.model.index.chunk import Chunked
 from geomi.model.index.document import DocumentRow, DocumentState, document_id
 from geomi.model.index.search import IndexDocument, KeptText
 from geomi.model.job import CrawlJob
@@ -123,7 +125,8 @@ class DocumentMaker:
         decision, kind, fields = analysis.decision, analysis.classification, page.fields
         state = DocumentState.INDEXED if decision.should_index else DocumentState.SKIPPED
         page_type = kind.page_type if kind else ""
-        document = self.document(capture, fields, page_type) if decision.should_index else None
+        chunked = self._split(fields) if decision.should_index else None
+        document = self._document(capture, fields, page_type, chunked) if chunked else None
         read = None
         if page.preview is not None:
             analysis = limit_to_preview(analysis, article_of(page.preview))
@@ -140,6 +143,8 @@ class DocumentMaker:
             chunks=len(document.chunks) if document else 0,
             analysis=analysis_json(analysis, read),
         )
+        if chunked and page.is_whole:  # what is cut of a preview says nothing of the page
+            row = _counted(row, chunked)
         return MadeDocument(row, document)
 
     def failed(self, capture: CaptureRow, error: Exception, *, now_s: float) -> MadeDocument:
@@ -149,6 +154,14 @@ class DocumentMaker:
 
     def document(self, capture: CaptureRow, fields: RecordFields, page_type: str) -> IndexDocument:
         """Return a page as an index takes it."""
+        return self._document(capture, fields, page_type, self._split(fields))
+
+    def _split(self, fields: RecordFields) -> Chunked:
+        return split(fields["markdown"][: self.rules.max_chars])
+
+    def _document(
+        self, capture: CaptureRow, fields: RecordFields, page_type: str, chunked: Chunked
+    ) -> IndexDocument:
         return IndexDocument(
             id=self.name(capture),
             url=fields["final_url"],
@@ -156,7 +169,7 @@ class DocumentMaker:
             collection=self.rules.collection,
             site=split_url(fields["final_url"]).host,
             job=self.job,
-            chunks=split(fields["markdown"][: self.rules.max_chars]).chunks,
+            chunks=chunked.chunks,
             page_type=page_type,
             language=fields["language"],
             date_s=date_of(fields),
@@ -188,3 +201,16 @@ class DocumentMaker:
 
     def _hash(self, capture: CaptureRow) -> bytes:
         return self._identity.hash(split_url(capture.url))
+
+
+def _counted(row: DocumentRow, chunked: Chunked) -> DocumentRow:
+    """Add to a row how its chunks came out; a single chunk has no neighbour to be merged with."""
+    sizes = [chunk.tokens for chunk in chunked.chunks]
+    return replace(
+        row,
+        chunk_tokens=sum(sizes),
+        empty_chunks=chunked.empty,
+        repeated_chunks=chunked.duplicates,
+        smallest_chunk=min(sizes) if len(sizes) > 1 else None,
+        chunk_digests=digests(chunked),
+    )

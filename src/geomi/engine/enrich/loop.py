@@ -25,12 +25,13 @@ from geomi.engine.enrich.document import DocumentMaker, MadeDocument
 from geomi.engine.enrich.follower import CaptureFollower, ReadCapture
 from geomi.engine.enrich.language_model import LanguageModels, ModelAdvisor
 from geomi.engine.enrich.vectors import vector_follower
+from geomi.engine.inspect.alarms import count_chunks, judge_chunks
 from geomi.engine.visit.preview_text import SpooledTexts, erase_expired_texts, was_read_whole
 from geomi.engine.visit.record import read_line
 from geomi.engine.world import World, wait_for_event
 from geomi.errors import StoreError
 from geomi.model.config import CrawlConfig
-from geomi.model.event import Enriched
+from geomi.model.event import Enriched, Warned
 from geomi.model.index.document import DocumentFilter, DocumentRow, DocumentState, document_id
 from geomi.model.index.search import IndexScope
 from geomi.model.job import CrawlJob, JobState
@@ -44,7 +45,9 @@ MAX_JOBS = 10_000
 LOOK_S = 1.0
 SWEEP_S = 600.0
 ENTRIES_PER_READ = 1000
-GONE_CURSOR = "gone"  # the cursor whose length says that a job was looked through
+# Cursors whose lengths say that a job was looked through, and that its chunks were judged.
+GONE_CURSOR = "gone"
+JUDGED_CURSOR = "chunks judged"
 _GONE = frozenset({Outcome.GONE, Outcome.SOFT_404, Outcome.NOINDEX})
 
 
@@ -80,9 +83,23 @@ async def enrich_words(
     world: World, search_index: SearchIndex, job: CrawlJob, leave: asyncio.Event
 ) -> int:
     """Let what a job has collected so far be found by its words; return how many pages."""
-    done = await enrich_follower(world, search_index, job).catch_up(leave)
+    follower = enrich_follower(world, search_index, job)
+    done = await follower.catch_up(leave)
     await remove_gone_pages(world, search_index.index, job)
+    # A service raises alarms for its own jobs.
+    if job.state.is_final and not job.collection:
+        await _warn_about_chunks(world, job, follower)
     return done
+
+
+async def _warn_about_chunks(world: World, job: CrawlJob, follower: CaptureFollower) -> None:
+    """Warn, once, about measures outside their bands when all pages of a job are cut."""
+    after, length = await world.store.pages.cursor(job.id, JUDGED_CURSOR)
+    if length or await follower.is_behind():
+        return
+    for alarm in judge_chunks(await count_chunks(world, job)):
+        world.sink.emit(Warned(job.id, f"alarm {alarm.rule}: {alarm.message}"))
+    await world.store.pages.advance(job.id, JUDGED_CURSOR, after=after, seq=0, length=1)
 
 
 async def enrich_vectors(
@@ -128,6 +145,9 @@ async def enrich_again(
             continue
         await world.store.documents.delete(DocumentFilter(job=job.id))
         await enrich_follower(world, search_index, job).rewind()
+        for name in (GONE_CURSOR, JUDGED_CURSOR):
+            after, _ = await world.store.pages.cursor(job.id, name)
+            await world.store.pages.advance(job.id, name, after=after, seq=0, length=0)
         if search_index.embedder is not None:
             await vector_follower(world, search_index.index, search_index.embedder, job).rewind()
 

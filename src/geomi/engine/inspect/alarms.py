@@ -1,8 +1,11 @@
 """Find the figures of a job that are out of bounds, and report a provider's finished run.
 
-Rules kept (MON-01…MON-07):
+Commands and the service judge by the same figures and the same limits.
+
+Rules kept (MON-01…MON-07, MON-09…MON-13):
 - Success is 200 and 304. Redirects count neither as success nor as failure (C-81).
-- A share of few requests raises no alarm: one failed page of three says nothing.
+- A share of few requests raises no alarm: one failed page of three says nothing. The judgement says
+  that there are too few; the same holds for chunks.
 - A run is reported once, where it ends. New, changed and deleted mean what they mean for a recrawl;
   a page that cannot be reached counts as deleted (CHG-02).
 """
@@ -14,10 +17,20 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from statistics import fmean
 
+from geomi.chunk.check import (
+    LEAST_PARTS,
+    ChunkTally,
+    check,
+    describe_band,
+    describe_value,
+    is_telling,
+)
 from geomi.engine import recrawl
 from geomi.engine.world import World
 from geomi.model.event import Reported
-from geomi.model.job import CrawlJob
+from geomi.model.index.chunk import ChunkCounts, ChunkIndicator, ChunkMeasure
+from geomi.model.index.document import MAX_LISTED, DocumentFilter, DocumentState
+from geomi.model.job import CrawlJob, JobFilter, JobKind, JobState
 from geomi.model.verdict import Outcome, State
 from geomi.recrawl.report import PageChange
 from geomi.url.parse import parse as parse_url
@@ -32,6 +45,15 @@ MAX_LATENCY_S = 5.0
 MAX_DURATION_S = 3 * 3600.0
 Outcomes = Mapping[tuple[State, Outcome | None, int | None], int]
 MOST_HOSTS = 1000
+MOST_DOCUMENTS = 50_000  # whose chunks are added up
+LOOKED_BACK = 100  # jobs, for the run before
+CHUNK_WORDS = {
+    ChunkMeasure.MEAN_TOKENS: "tokens of a chunk on average",
+    ChunkMeasure.EMPTY: "empty chunks",
+    ChunkMeasure.REPEATED: "chunks that repeat another",
+    ChunkMeasure.SMALLEST: "tokens of the smallest chunk",
+    ChunkMeasure.PER_PAGE: "chunks of a page on average",
+}
 
 
 class AlarmRule(StrEnum):
@@ -44,11 +66,19 @@ class AlarmRule(StrEnum):
     EMPTY = "empty_rate"  # MON-05
     DURATION = "duration"  # MON-06
     RETRIES = "retry_rate"  # MON-07
+    CHUNK_TOKENS = ChunkMeasure.MEAN_TOKENS.value  # MON-09
+    EMPTY_CHUNKS = ChunkMeasure.EMPTY.value  # MON-10
+    REPEATED_CHUNKS = ChunkMeasure.REPEATED.value  # MON-11
+    SMALLEST_CHUNK = ChunkMeasure.SMALLEST.value  # MON-12
+    CHUNKS_PER_PAGE = ChunkMeasure.PER_PAGE.value  # MON-13
     # Of a dataset; `engine/seeds/report.py` judges them (MON-15).
     FILE_FAILURES = "file_failures"
     DOMAIN_FAILURES = "domain_failures"
     PROCESSING = "processing_time"
     DEAD_LETTERS = "dead_letters"
+
+
+CHUNK_RULES = frozenset(AlarmRule(measure.value) for measure in ChunkMeasure)
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +87,8 @@ class JobFigures:
 
     Args:
         latencies: mean seconds by host.
-        indexed_before: pages of the run before in the same collection; None for a first run.
+        indexed: pages of the run; where nothing is indexed, those that are kept.
+        indexed_before: the same of the run before; None for a first run.
     """
 
     outcomes: Outcomes
@@ -66,6 +97,7 @@ class JobFigures:
     active_s: float
     indexed: int = 0
     indexed_before: int | None = None
+    chunks: ChunkCounts = field(default_factory=ChunkCounts)
     latencies: Mapping[str, float] = field(default_factory=dict)
     is_over: bool = False
 
@@ -81,9 +113,101 @@ class Alarm:
     subject: str = ""
 
 
+@dataclass(frozen=True, slots=True)
+class CrawlJudgement:
+    """What the figures of a job say, and which of them are too few to say anything.
+
+    Args:
+        requests: those that can succeed or fail; a redirect can do neither.
+    """
+
+    alarms: tuple[Alarm, ...]
+    requests: int
+    chunks: ChunkCounts
+
+    @property
+    def has_enough_requests(self) -> bool:
+        """Whether shares of requests were judged."""
+        return self.requests >= LEAST_REQUESTS
+
+    @property
+    def remarks(self) -> tuple[str, ...]:
+        """What could not be judged, in words."""
+        told = []
+        if not self.has_enough_requests:
+            told.append(
+                "too few requests to judge success, errors, empty pages and retries: "
+                f"{self.requests} of at least {LEAST_REQUESTS}"
+            )
+        if self.chunks.pages and not is_telling(self.chunks):
+            told.append(f"too few chunks to judge: {self.chunks.parts} of at least {LEAST_PARTS}")
+        return tuple(told)
+
+
+async def judge_job(world: World, job: CrawlJob) -> CrawlJudgement:
+    """Judge a job by what the store knows of it."""
+    figures = await _figures(world, job)
+    return CrawlJudgement(judge(figures), _asked(figures.outcomes), figures.chunks)
+
+
 def judge(figures: JobFigures) -> tuple[Alarm, ...]:
     """Return every figure that is out of its bounds."""
-    return (*_shares(figures), *_slow(figures), *_whole(figures))
+    return (*_shares(figures), *_slow(figures), *_whole(figures), *judge_chunks(figures.chunks))
+
+
+async def _figures(world: World, job: CrawlJob) -> JobFigures:
+    own = {url.authority for url in map(parse_url, job.seeds) if url}
+    hosts = await world.store.census.hosts(limit=MOST_HOSTS)
+    now, before = await _pages(world, job)
+    return JobFigures(
+        outcomes=await world.store.census.outcomes(job.id),
+        requests=job.stats.requests,
+        retries=job.stats.retries,
+        active_s=job.active_s,
+        indexed=now,
+        indexed_before=before,
+        # Before a job is over, some of its pages are not cut yet.
+        chunks=await count_chunks(world, job) if job.state.is_final else ChunkCounts(),
+        latencies={one.host: one.latency_s for one in hosts if one.host in own},
+        is_over=job.state.is_final,
+    )
+
+
+async def count_chunks(world: World, job: CrawlJob) -> ChunkCounts:
+    """Add up the chunks of a job's documents; of very many, those of the first tell enough."""
+    which = DocumentFilter(job=job.id, state=DocumentState.INDEXED)
+    tally, after = ChunkTally(), ""
+    for _ in range(MOST_DOCUMENTS // MAX_LISTED):
+        rows = await world.store.documents.list(which, after=after, limit=MAX_LISTED)
+        for row in rows:
+            tally.add(row)
+        if not rows:
+            break
+        after = rows[-1].id
+    return tally.counts
+
+
+async def _pages(world: World, job: CrawlJob) -> tuple[int, int | None]:
+    """Count the indexed pages of a run, and those of the run before; else the pages kept.
+
+    The run before is one of the same seeds into the same collection. Of a run that a later one
+    has followed nothing can be said: its documents are the later one's by now.
+    """
+    counts = await world.store.documents.counts(job.id)
+    is_indexed = bool(counts.indexed or counts.skipped or counts.failed)
+    now = counts.indexed if is_indexed else job.stats.collected
+    same = JobFilter(collection=job.collection, state=JobState.COMPLETED)
+    newest = await world.store.jobs.page(same, before="", limit=LOOKED_BACK)
+    runs = [old for old in newest if old.seeds == job.seeds]
+    if len(runs) < 2 or runs[0].id != job.id or job.kind is not JobKind.CRAWL:
+        return now, None
+    old = runs[1]
+    if not is_indexed:
+        return now, old.stats.collected if old.kind is JobKind.CRAWL else None
+    # What both runs have met belongs to this one now.
+    new = (await recrawl.changes(world, job)).counts[PageChange.NEW]
+    left = (await world.store.documents.counts(old.id)).indexed
+    return now, left + max(0, now - new)
 
 
 def success_share(outcomes: Outcomes) -> float:
@@ -156,9 +280,26 @@ def _whole(figures: JobFigures) -> list[Alarm]:
     if figures.is_over and before:
         change = abs(now - before) / before
         if change >= MAX_CHANGE:
-            message = f"{now:,} pages are indexed; after the last run it was {before:,}"
+            message = f"there are {now:,} pages; after the last run there were {before:,}"
             found.append(Alarm(AlarmRule.INDEXED, round(change, 4), MAX_CHANGE, message))
     return found
+
+
+def judge_chunks(counts: ChunkCounts) -> tuple[Alarm, ...]:
+    """Return every measure of chunks that lies outside its band; too few are not judged."""
+    if not is_telling(counts):
+        return ()
+    return tuple(_chunk_alarm(one) for one in check(counts) if not one.is_healthy)
+
+
+def _chunk_alarm(one: ChunkIndicator) -> Alarm:
+    value = one.value or 0.0
+    limit = one.least if value < one.least else one.most or 0.0
+    message = (
+        f"{CHUNK_WORDS[one.measure]}: {describe_value(one)} (normal: {describe_band(one)}); "
+        f"{one.advice}"
+    )
+    return Alarm(AlarmRule(one.measure.value), round(value, 4), limit, message)
 
 
 def _errors(outcomes: Outcomes) -> int:
@@ -191,6 +332,7 @@ async def report_run(world: World, job: CrawlJob, provider: str) -> None:
     changes = await recrawl.changes(world, job)
     counts = changes.counts
     share = success_share(await world.store.census.outcomes(job.id))
+    chunks = check(await count_chunks(world, job))
     world.sink.emit(
         Reported(
             job=job.id,
@@ -203,8 +345,13 @@ async def report_run(world: World, job: CrawlJob, provider: str) -> None:
             success_percent=round(100 * share, 3),
             response_ms=await _response_ms(world, job),
             seconds=round(job.active_s, 3),
+            chunks={one.measure: _rounded(one.value) for one in chunks},
         )
     )
+
+
+def _rounded(value: float | None) -> float | None:
+    return None if value is None else round(value, 4)
 
 
 async def _response_ms(world: World, job: CrawlJob) -> int:

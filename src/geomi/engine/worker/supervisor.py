@@ -16,6 +16,7 @@ from typing import Protocol
 
 from geomi.engine import jobs
 from geomi.engine.host.robots import UNREACHED
+from geomi.engine.inspect.alarms import CrawlJudgement
 from geomi.engine.inspect.quality import strategies_of
 from geomi.engine.worker.heartbeat import Heartbeat
 from geomi.engine.worker.leader import job_leadership
@@ -74,6 +75,8 @@ class CrawlReport:
     Args:
         nothing_reached: why not even a start URL could be reached.
         strategies: the pages of the job by the way their content was found.
+        judgement: which of its figures are out of bounds; None before its end, and of a job whose
+            service judges it.
     """
 
     job: CrawlJob
@@ -81,6 +84,7 @@ class CrawlReport:
     seconds: float
     nothing_reached: str = ""
     strategies: Mapping[str, int] = field(default_factory=dict)
+    judgement: CrawlJudgement | None = None
 
 
 class Supervisor:

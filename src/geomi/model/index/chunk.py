@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from enum import StrEnum
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,30 +50,53 @@ class ChunkCounts:
     """How the chunks of some pages came out.
 
     Args:
-        chunks, tokens: what is kept; `empty` and `duplicates` are not, and were parts as well.
-        small: kept chunks below the least size.
+        chunks, tokens: what is kept; `empty` and `repeated` are not, and were parts as well.
+        copies: kept chunks that another page, or another section, has as well.
+        smallest: tokens of the smallest chunk that has a neighbour; None where none has.
     """
 
     pages: int = 0
     chunks: int = 0
     tokens: int = 0
-    small: int = 0
     empty: int = 0
-    duplicates: int = 0
+    repeated: int = 0
+    copies: int = 0
+    smallest: int | None = None
 
     @property
     def parts(self) -> int:
         """How many parts there were before any was dropped."""
-        return self.chunks + self.empty + self.duplicates
+        return self.chunks + self.empty + self.repeated
+
+
+class ChunkMeasure(StrEnum):
+    """What is measured of the chunks of a job or a collection (seed 000 §9.2)."""
+
+    MEAN_TOKENS = "mean_chunk_tokens"  # MON-09
+    EMPTY = "empty_chunks"  # MON-10
+    REPEATED = "repeated_chunks"  # MON-11
+    SMALLEST = "smallest_chunk"  # MON-12
+    PER_PAGE = "chunks_per_page"  # MON-13
 
 
 @dataclass(frozen=True, slots=True)
-class ChunkFinding:
-    """A number outside of its bounds, and what to check."""
+class ChunkIndicator:
+    """One measure of chunks, its band, and what to check where it lies outside.
 
-    rule: str
-    measure: str
-    value: float
+    Args:
+        value: None where there is nothing to measure.
+        most: None where the band has no upper end.
+    """
+
+    measure: ChunkMeasure
+    value: float | None
     least: float
-    most: float
+    most: float | None
     advice: str
+
+    @property
+    def is_healthy(self) -> bool:
+        """Whether the value lies within its band."""
+        if self.value is None:
+            return True
+        return self.least <= self.value and (self.most is None or self.value <= self.most)

@@ -34,6 +34,11 @@ class DocumentRow:
         reason: why it is indexed or not, and `detail` the same in words.
         quality: from 0 to 10; None where nobody looked.
         chunks: how many parts of it can be found.
+        chunk_tokens: the tokens of all its chunks; None where they were not counted, or where it
+            was made of a preview alone.
+        empty_chunks, repeated_chunks: parts that were left out.
+        smallest_chunk: tokens of the smallest of several chunks.
+        chunk_digests: of their texts, one behind the other.
         analysis: all that was understood, as JSON.
         updated_at_s: wall clock.
     """
@@ -56,6 +61,11 @@ class DocumentRow:
     chunks: int
     analysis: bytes
     updated_at_s: float
+    chunk_tokens: int | None = None
+    empty_chunks: int = 0
+    repeated_chunks: int = 0
+    smallest_chunk: int | None = None
+    chunk_digests: bytes = b""
 
 
 @dataclass(frozen=True, slots=True)

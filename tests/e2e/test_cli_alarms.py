@@ -1,0 +1,59 @@
+"""The alarms of seed 000 §9.1 at the end of a run of the command line."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.e2e.command import LOCAL, run
+from tests.support.crawl import page
+from tests.support.server import Reply, Route, Site
+
+QUICK = ("--delay", "0", *LOCAL)
+MANY = 25
+
+
+@pytest.mark.req("MON-01", "MON-04", "MON-05")
+def test_a_run_ends_with_a_warning_for_each_figure_out_of_bounds(tmp_path: Path) -> None:
+    """Of 25 pages 15 are gone, and of the ten others and the start four have no text."""
+    names = [f"/{number}" for number in range(MANY)]
+    bare = Reply(b"<html><body></body></html>")
+    routes: dict[str, Route] = {"/": page("start", *names)}
+    routes |= {name: page(name) for name in names[:6]} | dict.fromkeys(names[6:10], bare)
+    with Site(routes) as site:
+        done = run("crawl", site.url("/"), "-o", str(tmp_path), *QUICK, "--json")
+    assert done.returncode == 0, done.stderr
+    events = [json.loads(line) for line in done.stdout.splitlines()]
+    told = [event["message"] for event in events if event["event"] == "warning"]
+    alarms = [text for text in told if text.startswith("alarm ")]
+    assert alarms == [
+        "alarm success_rate: 42.3% of requests succeeded (limit 90%)",
+        "alarm error_rate: 57.7% of answers are 4xx or 5xx (limit 20%)",
+        "alarm empty_rate: 36.4% of pages had no text (limit 10%)",
+    ]
+    ended = events[-1]
+    assert (ended["judged"], ended["remarks"]) == (True, [])
+    assert [alarm["rule"] for alarm in ended["alarms"]] == [
+        "success_rate", "error_rate", "empty_rate",
+    ]  # fmt: skip
+    shown = run("report", "-o", str(tmp_path)).stdout
+    assert all(alarm.removeprefix("alarm ") in " ".join(shown.split()) for alarm in alarms)
+
+
+@pytest.mark.req("MON-02")
+def test_a_small_run_says_that_it_is_too_small_to_judge(tmp_path: Path) -> None:
+    """What needs no share is judged all the same: how many pages there are."""
+    names = ["/a", "/b", "/c"]
+    with Site({"/": page("start", *names)} | {name: page(name) for name in names}) as site:
+        first = run("crawl", site.url("/"), "-o", str(tmp_path), *QUICK)
+        site.routes = {"/": page("start", text="Nothing is left of it.")}
+        second = run("crawl", site.url("/"), "-o", str(tmp_path), *QUICK)
+    too_few = "too few requests to judge success, errors, empty pages and retries: "
+    assert f"{too_few}4 of at least 20" in first.stderr
+    assert "alarm " not in first.stderr
+    assert f"{too_few}1 of at least 20" in second.stderr
+    assert "alarm indexed_pages: there are 1 pages; after the last run there were 4" in (
+        second.stderr
+    )
