@@ -159,10 +159,7 @@ class HostProbe:
         fetched_at = iso_utc(heard.at_s) if heard is not None else None
         is_there = copy.failure is None and 200 <= copy.status < 300
         if not is_there and not (copy.failure is Outcome.TOO_LARGE and copy.body):  # C-11
-            # A chain of redirects that leads nowhere is told as such; it has no status of its own.
-            is_status = heard is not None and heard.status == copy.status
-            said = copy.detail if copy.failure is None and not is_status else ""
-            error = said or why_no_file(copy.status, copy.failure, copy.detail)
+            error = why_no_file(copy.status, copy.failure, copy.detail)
             return RobotsFacts(False, fetched_at=fetched_at, error=short_error(error))
         named = (parse_url(text, reached.root.href) for text in reached.robots.file.sitemaps)
         return RobotsFacts(
