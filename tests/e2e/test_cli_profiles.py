@@ -1,0 +1,44 @@
+"""Profiles as the authors of their seeds meet them: a crawl by the command, and what it left."""
+
+from __future__ import annotations
+
+from itertools import count
+from pathlib import Path
+
+import pytest
+
+from tests.e2e.command import records, run
+from tests.support.server import Reply, Seen, Site
+
+# Loopback is our own: as fast as the profile's bounds let a crawl be.
+SOON = {
+    "GEOMI_MIN_DELAY_S": "0",
+    "GEOMI_CRAWL_POLITENESS__DELAY_S": "0",
+    "GEOMI_CRAWL_POLITENESS__REQUESTS_PER_SECOND": "5",
+}
+
+
+def crawl(url: str, folder: Path, *arguments: str, env: dict[str, str] = SOON) -> None:
+    done = run("crawl", url, "--allow-private", "-q", "-o", str(folder), *arguments, env=env)
+    assert done.returncode == 0, done.stderr
+
+
+@pytest.mark.req("TRP-03", "C-17")
+@pytest.mark.parametrize(("profile", "pages"), [("knowledge-base", 3), ("default", 6)])
+def test_a_short_session_is_no_page_for_a_knowledge_base(
+    tmp_path: Path, profile: str, pages: int
+) -> None:
+    """`?sid=7` and `?session=…` are sessions there, and may be pages anywhere else."""
+    visits = count(1)
+
+    def page(seen: Seen) -> Reply:
+        number = next(visits)
+        links = (f"/talk?id=1&sid=u{number}", f"/talk?session={number}&id=2")
+        told = "".join(f'<a href="{link}">talk</a>' for link in links)
+        return Reply(f"<h1>{seen.target}</h1><p>{'Words of a talk. ' * 20}</p>{told}".encode())
+
+    with Site({"/robots.txt": Reply(status=404)}, otherwise=page) as site:
+        crawl(site.url("/"), tmp_path, "--profile", profile, "-n", "6")
+        asked = [seen.target for seen in site.log if seen.path != "/robots.txt"]
+    assert len(asked) == len(records(tmp_path)) == pages
+    assert {"id=1" in one for one in asked} == {"id=2" in one for one in asked} == {True, False}
