@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from itertools import count
 from pathlib import Path
 
@@ -42,3 +43,34 @@ def test_a_short_session_is_no_page_for_a_knowledge_base(
         asked = [seen.target for seen in site.log if seen.path != "/robots.txt"]
     assert len(asked) == len(records(tmp_path)) == pages
     assert {"id=1" in one for one in asked} == {"id=2" in one for one in asked} == {True, False}
+
+
+STUB = b"<title>zebra()</title><main><h1>zebra()</h1><p>Returns a zebra.</p></main>"
+# Little more than the marks of a template language: 1.2 of 10 by the rules of seed 004.
+POOR = (
+    b"<title>Parameter reference</title><main><h1>zebra</h1><pre><code>zebra {{name}} {{id}}</code>"
+    b"</pre><p>zebra {{name}} zebra {{id}} zebra {{x}} 1 2 3 4 5 6 7 8 9 0 {{y}} {{z}} &amp;nbsp; "
+    b"&amp;nbsp; &#xfffd; zebra zebra {{name}} zebra {{id}} {{x}} {{y}} {{z}} zebra</p></main>"
+)
+
+
+@pytest.mark.req("CFG-16", "ANA-21")
+@pytest.mark.parametrize("is_asked_for", [False, pytest.param(True, marks=pytest.mark.slow)])
+def test_documentation_is_indexed_as_it_was_extracted(tmp_path: Path, is_asked_for: bool) -> None:
+    """000 App. B: what was extracted is indexed; the gates of 004 are for whoever wants them."""
+    gates = ("--set", "analysis.quality_threshold=5", "--set", "analysis.min_chars=100")
+    with Site({"/docs/stub": Reply(STUB), "/docs/poor": Reply(POOR)}) as site:
+        stub, poor = site.url("/docs/stub"), site.url("/docs/poor")
+        under = ("--profile", "docs", *(gates if is_asked_for else ()))
+        crawl(stub, tmp_path, poor, *under, env={})
+    found = run("search", "zebra", "-o", str(tmp_path), "--json")
+    assert found.returncode == 0, found.stderr
+    hits = {hit["url"] for hit in json.loads(found.stdout)["hits"]}
+    assert hits == (set() if is_asked_for else {stub, poor})
+    if is_asked_for:
+        reasons = {
+            url: json.loads(run("analyse", url, "-o", str(tmp_path), "--json").stdout)["decision"]
+            for url in (stub, poor)
+        }
+        assert reasons[stub]["reason"] == "too_short"
+        assert reasons[poor]["reason"] == "quality"

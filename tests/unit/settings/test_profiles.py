@@ -72,6 +72,8 @@ MATRIX: list[tuple[str, tuple[object, ...]]] = [
     ("politeness.max_per_day", (0, 10_000, ..., ..., ..., ...)),
     ("safety.pii", ("flag", "redact", "off", "off", ..., ...)),
     ("safety.pii_types", (tuple(PiiKind), (PiiKind.EMAIL,), ..., ..., ..., ...)),
+    ("analysis.min_chars", (100, 1, ..., ..., ..., ...)),
+    ("analysis.quality_threshold", (5.0, 0.0, ..., ..., ..., ...)),
     ("store.raw", (None, ..., ..., ..., ..., ...)),
     ("store.text", ("full", "preview", ..., ..., ..., ...)),  # C-39
     ("render", ("auto", "never", "never", "never", "auto", "always")),
