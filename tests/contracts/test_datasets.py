@@ -76,7 +76,7 @@ def ground(request: pytest.FixtureRequest, tmp_path: Path) -> Ground:
     return Ground(open_dataset(url), to_bucket)
 
 
-@pytest.mark.req("SED-04", "STO-03")
+@pytest.mark.req("STO-03")
 @waits
 async def test_files_are_written_read_and_removed(ground: Ground) -> None:
     dataset = ground.dataset

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from tests.e2e.command import GEOMI, clean_env, run
-from tests.support.server import Reply, Site
+from tests.support.server import End, Raw, Reply, Site
 
 TEXT = """\
 User-agent: *
@@ -143,6 +143,70 @@ def test_a_server_without_a_file_decides_too(status: int, decision: str, reason:
         answer = ask(site.url("/"), "--allow-private")
     assert (answer["decision"], answer["winner"], answer["status"]) == (decision, None, status)
     assert reason in answer["reason"]
+
+
+SOON = ("--set", "robots.read_timeout_s=0.2", "--set", "robots.total_timeout_s=0.2")
+
+
+def crawled(site: Site, folder: Path, *arguments: str) -> list[str]:
+    """Crawl one page, and return the paths that were asked for."""
+    site.log.clear()
+    done = run(
+        "crawl", site.url("/"), "--allow-private", "--delay", "0", "-q",
+        "-o", str(folder), *arguments,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    return [seen.path for seen in site.log]
+
+
+@pytest.mark.req("ROB-13")
+def test_a_silent_server_is_answered_as_in_the_crawl(tmp_path: Path) -> None:
+    with Site({"/robots.txt": Raw((), End.SILENCE), "/": Reply(b"<h1>home</h1>")}) as site:
+        under = ("--profile", "scanner", *SOON)
+        answer = ask(site.url("/"), "--allow-private", *under)
+        assert crawled(site, tmp_path, *under) == ["/robots.txt", "/"]
+        refused = run("robots", site.url("/"), "--allow-private", *SOON)
+    assert (answer["decision"], answer["winner"]) == ("ALLOW", None)
+    assert answer["reason"].startswith("robots.txt is out of reach: timeout")
+    assert (refused.returncode, refused.stdout) == (5, ""), "a crawl by default waits for it"
+    assert "timeout" in refused.stderr
+
+
+@pytest.mark.req("ROB-09")
+@pytest.mark.parametrize(
+    ("location", "reason", "hops"),
+    [
+        ("/robots.txt", "too_many_redirects (robots.txt redirects more than 3 times", 4),
+        ("http://other.test/robots.txt", "redirect_excluded (robots.txt redirects to `other.", 1),
+    ],
+)
+def test_a_redirect_that_leads_to_no_file_is_told_as_one(
+    tmp_path: Path, location: str, reason: str, hops: int
+) -> None:
+    moved = Reply(status=302, headers=(("Location", location),))
+    with Site({"/robots.txt": moved, "/": Reply(b"<h1>home</h1>")}) as site:
+        answer = ask(site.url("/"), "--allow-private", "--profile", "scanner")
+        asked = crawled(site, tmp_path, "--profile", "scanner")
+    assert (answer["decision"], answer["status"]) == ("ALLOW", 302)
+    assert answer["reason"].startswith(f"no robots.txt: {reason}")
+    assert asked == ["/robots.txt"] * hops + ["/"]
+
+
+@pytest.mark.req("ROB-04")
+def test_the_file_is_asked_for_at_the_root_of_scheme_host_and_port(tmp_path: Path) -> None:
+    """A port stands in the request only where the URL has one that is not its scheme's."""
+    with Site({"/robots.txt": Reply(TEXT.encode(), content_type="text/plain")}) as site:
+        env = {"GEOMI_RESOLVE": f"a.test:80:127.0.0.1:{site.port},a.test:81:127.0.0.1:{site.port}"}
+        for url in ("http://a.test/b/c?d=e", "http://a.test:80/", "http://a.test:81/b/c"):
+            done = run("robots", url, env=env)
+            assert done.returncode == 0, done.stderr
+        done = run(
+            "crawl", "http://a.test:81/b/", "--delay", "0", "-q", "-o", str(tmp_path), env=env
+        )
+    assert [f"{seen.host}{seen.target}" for seen in site.log] == [
+        "a.test/robots.txt", "a.test/robots.txt", "a.test:81/robots.txt",
+        "a.test:81/robots.txt", "a.test:81/b/",
+    ]  # fmt: skip
 
 
 @pytest.mark.parametrize(

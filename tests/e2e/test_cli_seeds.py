@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 import os
 import re
@@ -27,8 +28,8 @@ from tests.e2e.command import GEOMI, clean_env, run
 from tests.e2e.serving import Served
 from tests.service.seed_web import ROBOTS, WEB, Web, seed_web
 from tests.support.postgres import Cluster
-from tests.support.raw_files import FOLDER, put_raw
-from tests.support.server import Raw, Reply, Seen
+from tests.support.raw_files import FOLDER, put_raw, record
+from tests.support.server import Raw, Reply, Route, Seen
 
 HOW_TO = Path(__file__).parents[2] / "docs" / "how-to" / "prepare-domains.md"
 TIMEOUTS = ("connect", "read", "total")
@@ -258,6 +259,158 @@ def test_a_file_that_cannot_be_sent_is_told_and_the_others_are(
     }
     assert f"Queue send failed: raw/{FOLDER}/raw_0002.json" in sent.err
     assert "1 raw files could not be queued" in sent.err
+
+
+MOM, MOH = DOMAINS[:2]
+PROD = f"prod/{FOLDER}"
+
+
+def contract(dataset: Path, domain: str) -> Any:
+    """Read the contract of a domain."""
+    return json.loads((dataset / PROD / domain / "domain_metadata.json").read_text("utf-8"))
+
+
+def sentences(said: Said) -> list[str]:
+    """Return the sentences that a run logged."""
+    told = (json.loads(line).get("sentence") for line in said.out.splitlines())
+    return [sentence for sentence in told if sentence]
+
+
+@pytest.mark.req("SED-25", "SED-32")
+def test_a_domain_is_collected_written_and_marked_and_then_left_alone(
+    geomi_seeds: Command, web: Web, dataset: Path
+) -> None:
+    """What SED-25 lists, in the files and in the log: done, skipped, failed."""
+    (dataset / PROD).mkdir(parents=True)
+    (dataset / PROD / MOH).write_text("no folder", "utf-8")  # what is written below it fails
+    quick = ("--json", "--set", "seeds.max_retries=0")
+    done = geomi_seeds("run", str(dataset), *quick)
+    assert done.code == 8
+    told = sentences(done)
+    assert f"Domain processed: {MOM} (1 URLs)" in told
+    assert f"Domain processing failed: {MOH}" in told
+    folder = dataset / PROD / MOM
+    files = {path.name: path.read_bytes() for path in folder.iterdir()}
+    assert sorted(files) == [
+        "domain_metadata.json", "domain_metadata.json.success", "robots.txt", "sitemap.xml",
+    ]  # fmt: skip
+    assert files["robots.txt"] == ROBOTS.body
+    written = files["domain_metadata.json"].decode()
+    assert written == json.dumps(json.loads(written), indent=2, ensure_ascii=False) + "\n"
+    assert json.loads(written)["technical_metadata"]["robots_txt"]["exists"] is True
+
+    (dataset / f"raw/{FOLDER}/raw_0001.json.success").unlink()  # the file is processed again
+    asked = web.asked("/robots.txt")
+    again = geomi_seeds("run", str(dataset), *quick)
+    assert f"Already processed, skipping: {MOM}" in sentences(again)
+    assert web.asked("/robots.txt") == asked + 1, f"only {MOH} is not done"
+    assert {path.name: path.read_bytes() for path in folder.iterdir()} == files
+
+
+@pytest.mark.req("SED-24", "SED-22")
+def test_where_a_groups_domain_id_and_paths_come_from(
+    geomi_seeds: Command, web: Web, dataset: Path
+) -> None:
+    """The message of a domain, as a dead letter shows it, and the contract that comes of one."""
+    records = [
+        record(f"https://{domain}{tail}", domain) | {"domain_id": f"{kind}:sg:{domain}"}
+        | {"source_type": kind, "title": tail}
+        for domain in (MOM, MOH)
+        for kind, tail in (("news", "/a%20b/c?d=e"), ("gov", "/"), ("gov", "/f"))
+    ]  # fmt: skip
+    (dataset / f"raw/{FOLDER}/raw_0001.json").write_text(json.dumps(records), "utf-8")
+    (dataset / PROD).mkdir(parents=True)
+    (dataset / PROD / MOH).write_text("no folder", "utf-8")
+    assert geomi_seeds("run", str(dataset), "--set", "seeds.max_retries=0").code == 8
+    (letter,) = geomi_seeds("dlq", "list", str(dataset), "--json").json
+    shown = geomi_seeds("dlq", "show", str(dataset), letter["id"], "--json").json
+    for told, domain in ((shown["original_message"], MOH), (contract(dataset, MOM), MOM)):
+        assert (told["domain"], told["domain_id"]) == (domain, f"news:sg:{domain}")
+        assert [one["path"] for one in told["urls"]] == ["/a%20b/c", "/", "/f"]
+    assert contract(dataset, MOM)["registrable_domain"] == MOM
+
+
+@pytest.mark.req("SED-04", "SED-34")
+def test_a_rerun_writes_fresh_metadata(
+    here: Command, tmp_path: Path, dataset: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """`--force` asks again, and `prod/` is what the servers say now; `raw/` stays."""
+    routes = dict(WEB)
+    with seed_web(tmp_path, *DOMAINS, routes=routes) as served:
+        for name, value in served.env.items():
+            monkeypatch.setenv(name, value)
+        raw = (dataset / f"raw/{FOLDER}/raw_0001.json").read_bytes()
+        run_it = ("run", str(dataset), "-q", "-o", str(tmp_path / "data"))
+        assert here(*run_it).code == 0
+        first = contract(dataset, MOM)
+        routes["/robots.txt"] = Reply(b"User-agent: *\nDisallow: /\n", content_type="text/plain")
+        del routes["/sitemap.xml"]
+        assert here(*run_it).code == 0
+        assert contract(dataset, MOM) == first, "nothing is asked without --force"
+        assert here(*run_it, "--force").code == 0
+    second = contract(dataset, MOM)["technical_metadata"]
+    assert first["technical_metadata"]["robots_txt"]["allows_crawling"] is True
+    assert second["robots_txt"]["allows_crawling"] is False
+    assert (dataset / PROD / MOM / "robots.txt").read_bytes().endswith(b"Disallow: /\n")
+    assert first["technical_metadata"]["sitemap_xml"]["exists"] is True
+    assert second["sitemap_xml"]["exists"] is False
+    assert not (dataset / PROD / MOM / "sitemap.xml").exists()
+    assert (dataset / f"raw/{FOLDER}/raw_0001.json").read_bytes() == raw
+
+
+def compressed(seen: Seen) -> Reply:
+    """Answer a GET for a page as servers do: in the coding that the request accepts."""
+    coding = "gzip" if "gzip" in seen.headers.get("accept-encoding", "") else ""
+    body, headers = b"<h1>home</h1>" * 100, (("Server", "nginx/1.18.0"),)
+    if coding and seen.method == "GET":
+        return Reply(gzip.compress(body), headers=(*headers, ("Content-Encoding", coding)))
+    return Reply(body, headers=headers)
+
+
+@pytest.mark.req("SED-12", "SED-30", "SED-45")
+@pytest.mark.parametrize(
+    ("routes", "encoding", "asked"),
+    [
+        ({"/": compressed}, "gzip", ["/robots.txt", "/sitemap.xml", "/"]),
+        (
+            {"/": Reply(status=302, headers=(("Location", "/en"),)), "/en": compressed},
+            "gzip",
+            ["/robots.txt", "/sitemap.xml", "/", "/en"],
+        ),
+        (
+            {"/": compressed, "/robots.txt": Reply(b"User-agent: *\nDisallow: /\n")},
+            None,
+            ["/robots.txt"],
+        ),
+        (
+            {"/": Reply(status=302, headers=(("Location", "https://moh.gov.sg/"),))},
+            None,
+            ["/robots.txt", "/sitemap.xml", "/"],
+        ),
+        ({"/sitemap.xml": compressed}, "gzip", ["/robots.txt", "/sitemap.xml"]),
+    ],
+    ids=["home", "redirected", "forbidden", "elsewhere", "shown by the sitemap"],
+)
+def test_a_request_that_can_show_it_shows_the_content_encoding(
+    here: Command,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    routes: dict[str, Route],
+    encoding: str | None,
+    asked: list[str],
+) -> None:
+    put_raw(tmp_path / "seeds", 1, MOM)
+    with seed_web(tmp_path, MOM, routes={**WEB, **routes}) as served:
+        for name, value in served.env.items():
+            monkeypatch.setenv(name, value)
+        done = here("run", str(tmp_path / "seeds"), "-q", "-o", str(tmp_path / "data"))
+        assert done.code == 0, done.err
+        assert [seen.path for seen in served.site.log] == asked
+        assert {seen.method for seen in served.site.log} == {"GET"}
+    told = contract(tmp_path / "seeds", MOM)["technical_metadata"]["server_info"]
+    assert told["content_encoding"] == encoding
+    assert told["supports_https"] is True
+    assert told["server"] == ("nginx/1.18.0" if encoding else None)
 
 
 @pytest.mark.slow

@@ -36,7 +36,7 @@ from geomi.url.parse import parse
 from tests.support.clock import HandClock
 from tests.support.crawl import profile_config
 from tests.support.server import Route, Site
-from tests.support.timed_crawl import TICK_S, Hand, hand_in
+from tests.support.timed_crawl import TICK_S, Asked, Hand, hand_in
 
 BEGIN_S = 1_769_614_200.0  # 2026-01-28T15:30:00Z
 SG_NEWS = Partition("sg", "news", "2026-01-28")
@@ -156,9 +156,14 @@ class Ground:
         return {str(path.relative_to(self.root)): path.read_bytes() for path in files}
 
     @property
+    def requests(self) -> list[Asked]:
+        """Every request for a robots.txt or a sitemap, in order: front pages are left out."""
+        return [one for one in self.hand.fetcher.asked if one.path != "/"]
+
+    @property
     def asked(self) -> list[str]:
-        """Every URL that was asked for, in order."""
-        return [one.url for one in self.hand.fetcher.asked]
+        """The URLs of these requests."""
+        return [one.url for one in self.requests]
 
     async def log(self) -> list[SentRequest]:
         """Read the log of requests."""

@@ -10,24 +10,20 @@ A session parameter names a visitor, not a page (TRP-03). A server without cooki
 each link, so that one page has endlessly many URLs. Pages that are merged by mistake are lost
 without notice. So only two kinds count: names that only software gives, such as `PHPSESSID`, and
 names such as `sid` or `session` if the value is long and surely random. Any other `sid` may be the
-story id of a newspaper: it stays, and `url_pattern.py` counts it.
+story id of a newspaper: it stays, and `url_pattern.py` counts it. A job may take every value for
+a session's (`url.session_values`), as seed 004 §4.2 does.
 """
 
 from __future__ import annotations
 
-import json
 import re
-from dataclasses import asdict
 from functools import lru_cache
-from itertools import filterfalse
 from typing import assert_never
 
-from geomi.model.config import QueryPolicy, UrlRules
-from geomi.text.identifiers import sha256_hex
+from geomi.model.config import QueryPolicy, SessionValues, UrlRules
 from geomi.url.host import registrable_domain
 from geomi.url.parse import DEFAULT_PORTS, Url, canonical
 
-_ALGORITHM = 3  # raise it with any change of `identity` that gives some URL another key
 _SLASHES = re.compile("/{2,}")
 SURE_NAMES = frozenset({
     "phpsessid", "jsessionid", "asp.net_sessionid", "cfid", "cftoken", "oscsid", "zenid",
@@ -63,13 +59,8 @@ def identity(url: Url, rules: UrlRules) -> str:
     path = path.rstrip("/") or "/"
     query = _kept(canonical(url.query), rules) if url.query else ""
     if query and rules.strip_session:
-        query = "&".join(filterfalse(_names_visitor, query.split("&")))
+        query = _without_visitors(query, rules.session_values)
     return f"{scheme}://{host}{path}?{query}" if query else f"{scheme}://{host}{path}"
-
-
-def digest(rules: UrlRules) -> str:
-    """Name a normalisation: keys compare only where this name is the same."""
-    return sha256_hex(json.dumps([_ALGORITHM, asdict(rules)], sort_keys=True))[:12]
 
 
 @lru_cache(maxsize=65_536)
@@ -106,9 +97,15 @@ def _tracking(patterns: tuple[str, ...]) -> tuple[frozenset[str], tuple[str, ...
     return names, tuple(pattern[:-1] for pattern in lowered if pattern.endswith("*"))
 
 
-def _names_visitor(parameter: str) -> bool:
-    name, _, value = parameter.partition("=")
-    return is_session(name.lower(), value)
+def _without_visitors(query: str, values: SessionValues) -> str:
+    """Leave out the parameters that name a visitor."""
+    named = ((one, *one.partition("=")[::2]) for one in query.split("&"))
+    return "&".join(
+        one
+        for one, name, value in named
+        if not is_session(name.lower(), value)
+        and not (values is SessionValues.ANY and value and is_doubtful(name.lower()))
+    )
 
 
 def is_session(name: str, value: str) -> bool:

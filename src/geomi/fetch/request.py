@@ -4,6 +4,8 @@ Rules kept:
 - The name is honest: `geomi/<version> (+<contact>)` unless the job has its own. The product token
   for robots.txt is the part before `/` (C-04, C-74).
 - A request for a page accepts the types that the job takes; robots.txt and sitemaps accept any.
+- Where only the headers of an answer count, geomi sends a GET all the same and reads no byte of the
+  body: servers do not compress, and so do not name a coding, where they answer a HEAD.
 - No cookies, and no header that belongs to the connection (HTTP-12, C-70).
 - The job's own headers may have secrets, so only the hosts of its start URLs get them.
 - A second visit asks for the page only if it has changed (C-69). It sends the stored ETag, and the
@@ -30,7 +32,9 @@ from geomi.url.parse import parse as parse_url
 ACCEPT_ANY = "*/*"
 SITEMAP_BYTES = 50 * 1024 * 1024 + 1  # C-82; the one byte more tells its reader that it was cut
 # C-11: of these a longer one is read as far as the limit goes.
-CUT = frozenset({RequestPurpose.ROBOTS, RequestPurpose.SITEMAP})
+CUT = frozenset({RequestPurpose.ROBOTS, RequestPurpose.SITEMAP, RequestPurpose.SERVER})
+# Asked for as a browser asks for a page; anything else is asked for in whatever form it has.
+LIKE_PAGES = frozenset({RequestPurpose.PAGE, RequestPurpose.SERVER})
 # What the gate can undo; `*` or another name would invite what nobody here can read.
 ENCODINGS = ("gzip", "x-gzip", "deflate", "br", "zstd", "identity")
 MAX_HEADERS = 50
@@ -97,6 +101,10 @@ class Requests:
     def robots(self, url: str, host: str) -> Request:
         """Ask for a robots.txt; a longer one is read as far as the limit goes (C-11)."""
         return self._build(url, host, RequestPurpose.ROBOTS)
+
+    def server(self, url: Url) -> Request:
+        """Ask for the headers of a page (SED-12)."""
+        return self._build(url.href, url.authority, RequestPurpose.SERVER)
 
     def _build(self, url: str, host: str, purpose: RequestPurpose) -> Request:
         key = purpose, host in self._trusted
@@ -217,7 +225,7 @@ def _headers(config: CrawlConfig, purpose: RequestPurpose, *, version: str, own:
     http = config.http
     headers = {
         "user-agent": user_agent(config, version=version),
-        "accept": http.accept if purpose is RequestPurpose.PAGE else ACCEPT_ANY,
+        "accept": http.accept if purpose in LIKE_PAGES else ACCEPT_ANY,
         "accept-language": http.accept_language,
         "accept-encoding": http.accept_encoding,
     }
@@ -234,6 +242,8 @@ def _max_bytes(config: CrawlConfig, purpose: RequestPurpose) -> int:
             return SITEMAP_BYTES
         case RequestPurpose.PAGE | RequestPurpose.LISTING:
             return config.limits.max_page_bytes
+        case RequestPurpose.SERVER:
+            return 0
 
 
 def conditions(page: PageRecord, url: str, rules: HttpRules) -> Headers:

@@ -94,6 +94,13 @@ class QueryPolicy(StrEnum):
     KEEP = "keep"
 
 
+class SessionValues(StrEnum):
+    """Which values of `sid` and `session` name a visitor: random ones, or any (TRP-03)."""
+
+    RANDOM = "random"
+    ANY = "any"
+
+
 class FetchForm(StrEnum):
     """Which form of a URL goes over the wire: as it was found, or its identity (C-15)."""
 
@@ -207,6 +214,7 @@ class UrlRules:
         "mc_eid",
     )  # fmt: skip
     strip_session: bool = True  # parameters that name a visitor, not a page (TRP-03)
+    session_values: SessionValues = SessionValues.RANDOM
     force_https: bool = False
     strip_www: bool = False
     fetch_form: FetchForm = FetchForm.FOUND

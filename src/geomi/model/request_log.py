@@ -15,6 +15,7 @@ class RequestPurpose(StrEnum):
     ROBOTS = "robots"
     SITEMAP = "sitemap"
     LISTING = "listing"  # /llms.txt
+    SERVER = "server"  # the headers of a host's front page: no byte of its body is kept
 
 
 @dataclass(frozen=True, slots=True)

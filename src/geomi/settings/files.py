@@ -20,6 +20,7 @@ from geomi.settings.values import refuse_unknown
 SCAN_SUFFIXES = (".yml", ".yaml")
 # What each key sets, and what its number is multiplied with to get there.
 SCAN_KEYS: Mapping[str, tuple[str, float | None]] = {
+    "sameDomainOnly": ("scope.within", None),  # LNK-06, G-29
     "respectRobots": ("robots.respect", None),
     "robotsTtlMinutes": ("robots.ttl_s", 60),
     "robotsFailTtlMinutes": ("robots.fail_ttl_s", 60),
@@ -28,7 +29,11 @@ SCAN_KEYS: Mapping[str, tuple[str, float | None]] = {
     "robotsUa": ("http.user_agent", None),
     "robotsFallbackAllowAll": ("robots.on_unreachable", None),
 }
-_FALLBACK = {"true": "allow", "false": "disallow"}
+# What yes and no are for settings with more than two values; any other text is refused by these.
+_YES_OR_NO = {
+    "scope.within": {"true": "host", "false": "domain"},
+    "robots.on_unreachable": {"true": "allow", "false": "disallow"},
+}
 _HEAD = re.compile(r"(-) +|([A-Za-z]+):(?: +|$)")
 _QUOTED = re.compile(r'"((?:[^"\\]|\\["\\])*)"|\'((?:[^\']|\'\')*)\'')
 _ESCAPED = re.compile(r"\\(.)")
@@ -103,8 +108,8 @@ def _parts(words: str) -> tuple[str, str, str]:
 def _converted(name: str, text: str) -> object:
     """Convert a number's unit; anything else is left for the setting's own type to refuse."""
     key, factor = SCAN_KEYS[name]
-    if key == "robots.on_unreachable":
-        return _FALLBACK.get(text, text)
+    if key in _YES_OR_NO:
+        return _YES_OR_NO[key].get(text, text)
     return int(text) * factor if factor and text.isdecimal() else text
 
 

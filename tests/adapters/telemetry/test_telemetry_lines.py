@@ -131,7 +131,7 @@ RAW = "raw/country=sg/category=news/date=2026-01-28/raw_0001.json"
 PROD = "prod/country=sg/category=news/date=2026-01-28/mom.gov.sg"
 
 
-@pytest.mark.req("SED-20", "SED-23", "SED-25")
+@pytest.mark.req("SED-20", "SED-23")
 @pytest.mark.parametrize(
     ("event", "name", "level", "sentence"),
     [

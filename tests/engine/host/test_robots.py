@@ -86,7 +86,7 @@ def test_no_file_forbids_nothing(tmp_path: Path, status: int) -> None:
     assert len(crawled.records) == 2
 
 
-@pytest.mark.req("ROB-04", "ROB-05")
+@pytest.mark.req("ROB-05")
 def test_another_port_is_another_site(tmp_path: Path) -> None:
     """Each authority has its own file, each asked for once."""
     with Site({"/robots.txt": FORBIDDING, "/private": page("p")}) as one, Site({}) as two:

@@ -66,9 +66,7 @@ async def collected(
         proof = await audit(found.hand.world)
         assert proof.broken == 0
         purposes = {row.purpose for row in await found.log()}
-        assert purposes <= {RequestPurpose.ROBOTS, RequestPurpose.SITEMAP}, (
-            "no page is ever fetched"
-        )
+        assert RequestPurpose.PAGE not in purposes, "no page is ever fetched"
         return found.contract(SHOP)["technical_metadata"], found
 
 
@@ -96,7 +94,7 @@ def note_requests(found: Ground, requests: list[Request]) -> None:
 
 
 def paths(found: Ground) -> list[str]:
-    return [one.path for one in found.hand.fetcher.asked]
+    return [one.path for one in found.requests]
 
 
 # order, names and time-outs
@@ -104,18 +102,21 @@ def paths(found: Ground) -> list[str]:
 
 @pytest.mark.req("SED-01", "SED-26", "SED-27", "SED-45", "HTTP-16")
 @waits
-async def test_robots_then_sitemap_then_nothing(tmp_path: Path, authority: trustme.CA) -> None:
+async def test_robots_then_sitemap_then_server(tmp_path: Path, authority: trustme.CA) -> None:
     requests: list[Request] = []
 
     web = {HTTPS: {"/robots.txt": ALLOWED, "/sitemap.xml": urlset("/a")}}
     async with ground(tmp_path, authority, web) as found:
         note_requests(found, requests)
         await found.collect(*found.raw(1, record(HTTPS)))
-        assert [one.url for one in requests] == [f"{HTTPS}/robots.txt", f"{HTTPS}/sitemap.xml"]
+        wanted = [f"{HTTPS}/robots.txt", f"{HTTPS}/sitemap.xml", f"{HTTPS}/"]
+        assert [one.url for one in requests] == wanted
         times = [
             (one.connect_timeout_s, one.read_timeout_s, one.total_timeout_s) for one in requests
         ]
-        assert times == [(10.0, 10.0, 10.0), (15.0, 15.0, 15.0)], "no part of one ends sooner"
+        robots, *others = times
+        assert robots == (10.0, 10.0, 10.0), "no part of one ends sooner"
+        assert others == [(15.0, 15.0, 15.0)] * 2
         agents = {seen.headers["user-agent"] for seen in found.sites[HTTPS].log}
         assert agents == {"NewsforkBot/1.0 (+https://newsfork.com/bot)"}
 
@@ -251,7 +252,7 @@ def test_a_server_error_is_tried_again_and_then_a_fact(
     tmp_path: Path, authority: trustme.CA
 ) -> None:
     told, found = collected(tmp_path, authority, {HTTPS: {"/robots.txt": Reply(status=503)}})
-    asked = found.hand.fetcher.asked
+    asked = found.requests
     assert paths(found) == ["/robots.txt"] * 4
     waits = [round(later.at_s - sooner.at_s) for sooner, later in pairwise(asked)]
     assert waits == [1, 2, 4]
@@ -291,7 +292,7 @@ def test_a_crawl_delay_is_kept(tmp_path: Path, authority: trustme.CA) -> None:
     patient = robots("User-agent: *", "Crawl-delay: 45")
     web = {HTTPS: {"/robots.txt": patient, "/sitemap.xml": urlset("/a")}}
     told, found = collected(tmp_path, authority, web)
-    first, second = found.hand.fetcher.asked
+    first, second = found.requests
     assert second.at_s - first.at_s >= 45
     assert told["sitemap_xml"]["exists"]
 
@@ -301,7 +302,7 @@ def test_a_cap_on_all_requests_is_waited_for(tmp_path: Path, authority: trustme.
     config = replace(config, politeness=replace(config.politeness, max_per_hour=1))
     web = {HTTPS: {"/robots.txt": ALLOWED, "/sitemap.xml": urlset("/a")}}
     _, found = collected(tmp_path, authority, web, config)
-    first, second = found.hand.fetcher.asked
+    first, second = found.requests
     assert second.at_s - first.at_s >= 3000
 
 

@@ -50,7 +50,7 @@ CONTRACT = Contract(
 )
 
 
-@pytest.mark.req("SED-09", "SED-25")
+@pytest.mark.req("SED-09")
 @pytest.mark.parametrize("facts", [NOTHING, INDEX])
 def test_a_contract_is_read_back_as_it_was_written(facts: HostFacts) -> None:
     contract = replace(CONTRACT, facts=facts)
@@ -140,7 +140,7 @@ def placed(number: int, index: int, url: str) -> PlacedUrl:
     return PlacedUrl((number, index), f"gov:sg:{number}", SeedUrl(url, f"{number}.{index}", "/"))
 
 
-@pytest.mark.req("SED-24", "C-52", "C-92")
+@pytest.mark.req("C-52", "C-92")
 @given(st.permutations([(1, 2, "b"), (1, 10, "c"), (2, 0, "a"), (2, 1, "b"), (10, 0, "d")]))
 def test_urls_follow_their_records_in_whatever_order_they_come(
     given: list[tuple[int, int, str]],

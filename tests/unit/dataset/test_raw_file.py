@@ -54,7 +54,7 @@ def read(*records: object, max_records: int = 1000) -> RawFile:
     return read_raw(json.dumps(records).encode(), SG, max_records=max_records)
 
 
-@pytest.mark.req("SED-07", "SED-08", "SED-24")
+@pytest.mark.req("SED-07", "SED-08")
 def test_records_are_grouped_in_their_order() -> None:
     found = read(
         record("moh.gov.sg"),
@@ -70,7 +70,6 @@ def test_records_are_grouped_in_their_order() -> None:
     assert (found.records, found.duplicates, found.rejects) == (3, 0, ())
 
 
-@pytest.mark.req("SED-24")
 def test_the_first_record_names_the_domain() -> None:
     (group,) = read(
         MOM, record(url="https://mom.gov.sg/2", source_type="news", domain_id="news:sg:mom.gov.sg")

@@ -79,7 +79,8 @@ def test_only_a_page_is_wanted_in_certain_types(purpose: RequestPurpose) -> None
     is_page = purpose is RequestPurpose.PAGE
     assert request.purpose is purpose
     assert request.types == (DEFAULT.http.content_types if is_page else ())
-    assert dict(request.headers)["accept"] == (DEFAULT.http.accept if is_page else "*/*")
+    looks_like_one = is_page or purpose is RequestPurpose.SERVER
+    assert dict(request.headers)["accept"] == (DEFAULT.http.accept if looks_like_one else "*/*")
 
 
 def test_robots_has_limits_of_its_own_c12_g09() -> None:

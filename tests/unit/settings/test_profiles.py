@@ -55,6 +55,7 @@ MATRIX: list[tuple[str, tuple[object, ...]]] = [
     ("url.strip_www", (False, True, ..., ..., ..., ...)),
     ("url.query", ("strip_tracking", "strip_all", "keep", "keep", ..., "keep")),
     ("url.strip_session", (True, ..., False, False, ..., True)),
+    ("url.session_values", ("random", ..., ..., ..., ..., "any")),
     ("limits.max_depth", (3, 3, ..., ..., 1000, 3)),
     ("limits.max_pages", (100, 200, ..., ..., 0, 100)),
     ("limits.max_page_bytes", (10 * MIB, 5 * MIB, ..., ..., ..., 10 * MIB)),
@@ -71,6 +72,8 @@ MATRIX: list[tuple[str, tuple[object, ...]]] = [
     ("politeness.max_per_day", (0, 10_000, ..., ..., ..., ...)),
     ("safety.pii", ("flag", "redact", "off", "off", ..., ...)),
     ("safety.pii_types", (tuple(PiiKind), (PiiKind.EMAIL,), ..., ..., ..., ...)),
+    ("analysis.min_chars", (100, 1, ..., ..., ..., ...)),
+    ("analysis.quality_threshold", (5.0, 0.0, ..., ..., ..., ...)),
     ("store.raw", (None, ..., ..., ..., ..., ...)),
     ("store.text", ("full", "preview", ..., ..., ..., ...)),  # C-39
     ("render", ("auto", "never", "never", "never", "auto", "always")),

@@ -20,11 +20,12 @@ from geomi.cli import flags
 from geomi.cli.console import print_json, say, say_check
 from geomi.cli.options import Configured, configure, process_flags
 from geomi.engine.host.reserve import look_up_robots
-from geomi.engine.host.robots import UNREACHED, JobRobots, read_copy
+from geomi.engine.host.robots import JobRobots, read_copy
 from geomi.engine.jobs import read_seeds
 from geomi.errors import ConfigError, NothingFetched
 from geomi.fetch.request import product_token, user_agent
 from geomi.model.robots import RobotsCopy, RobotsKey
+from geomi.model.verdict import Outcome
 from geomi.robots.match import matching
 from geomi.robots.parse import PathRule, token_in
 from geomi.robots.report import RuleObject, notes, rule_object
@@ -142,11 +143,14 @@ def _read(path: str, limit_bytes: int) -> bytes:
 
 
 def _from_site(url: Url, configured: Configured) -> JobRobots:
-    """Fetch the file through the egress gate, under our own name for every agent."""
+    """Fetch the file through the egress gate, under our own name for every agent.
+
+    A file out of reach is an answer where a crawl with these settings goes on without it.
+    """
     _own_token(configured)  # refuse a name that cannot be sent before anything is opened
     reading = asyncio.run(_fetch(url, configured))
     failure = reading.copy.failure
-    if failure in UNREACHED:
+    if reading.unreached or failure is Outcome.ADDRESS_REFUSED:  # then nothing was even asked
         told = [f"robots.txt of `{url.authority}`", str(failure), reading.copy.detail]
         raise NothingFetched(
             ": ".join(part for part in told if part),

@@ -292,13 +292,14 @@ class RobotsFetch:
         The copy for `key` comes first. The others are the same file for the authorities on the
         way whose own robots.txt it is: a bare domain often leads to the file of its `www.`.
         """
-        target = parse_url(PATH, url.href)
+        target, status = parse_url(PATH, url.href), 0
         passed: list[tuple[int, RobotsKey]] = []
         for hop in range(self._rules.max_redirects + 1):
-            if target is None:
-                return (self._no_file(key, "robots.txt redirects to nowhere", hop),)
+            assert target is not None, "a redirect that leads to no URL is an answer"
             if self._rules.same_host_redirects and target.host != url.host:
-                return (self._no_file(key, f"robots.txt redirects to `{target.host}`", hop),)
+                detail = f"robots.txt redirects to `{target.host}`"
+                excluded = self._no_file(key, detail, hop, Outcome.REDIRECT_EXCLUDED)
+                return (replace(excluded, status=status),)
             if hop and target.target == PATH:
                 passed.append((hop, RobotsKey(target.scheme, target.authority, key.token)))
             answer = await self._answer(key, target, hop, session)
@@ -307,9 +308,11 @@ class RobotsFetch:
             following = response.redirect_target(answer)
             if following is None:
                 return self._shared(self._copy(key, answer, hop), passed)
-            target = parse_url(following)
+            target, status = parse_url(following), answer.status
         limit = self._rules.max_redirects
-        return (self._no_file(key, f"robots.txt redirects more than {limit} times", limit),)
+        detail = f"robots.txt redirects more than {limit} times"
+        endless = self._no_file(key, detail, limit, Outcome.TOO_MANY_REDIRECTS)
+        return (replace(endless, status=status),)
 
     async def _answer(
         self, key: RobotsKey, target: Url, hop: int, session: HostSession
@@ -325,14 +328,15 @@ class RobotsFetch:
         if is_theirs and (borrowed := await self._borrowed(key, theirs, hop, session)) is not None:
             return borrowed
         detail = f"robots.txt is on `{target.authority}`, which is busy"
-        return replace(self._no_file(key, detail, hop), failure=Outcome.RATE_LIMITED)
+        return self._no_file(key, detail, hop, Outcome.RATE_LIMITED)
 
     async def _borrowed(
         self, key: RobotsKey, theirs: RobotsKey, hop: int, session: HostSession
     ) -> RobotsCopy | None:
         """Return a copy of the file that a redirect leads to, where it is another site's own."""
         if self._leads_back(theirs, key):
-            return self._no_file(key, "robots.txt redirects in a circle", hop)
+            detail = "robots.txt redirects in a circle"
+            return self._no_file(key, detail, hop, Outcome.TOO_MANY_REDIRECTS)
         self._awaited[key] = theirs
         try:
             await self.landed(theirs, session)
@@ -375,9 +379,14 @@ class RobotsFetch:
         twins = (replace(copy, key=key, redirects=copy.redirects - hop) for hop, key in passed)
         return (copy, *(twin for twin in twins if twin.key != copy.key))
 
-    def _no_file(self, key: RobotsKey, detail: str, hops: int) -> RobotsCopy:
-        """RFC 9309 §2.3.1.2: a chain of redirects that is not followed counts as "unavailable"."""
-        return RobotsCopy(key, 404, b"", self._world.clock.now_s(), detail=detail, redirects=hops)
+    def _no_file(self, key: RobotsKey, detail: str, hops: int, failure: Outcome) -> RobotsCopy:
+        """Say why a chain of redirects led to no file.
+
+        RFC 9309 §2.3.1.2: one that is not followed counts as "unavailable", like a missing file.
+        Its status is that of its last redirect, where there is one: no server said 404.
+        """
+        now_s = self._world.clock.now_s()
+        return RobotsCopy(key, 0, b"", now_s, failure, detail, redirects=hops)
 
     def _copy(self, key: RobotsKey, fetched: Fetched, hops: int) -> RobotsCopy:
         return RobotsCopy(

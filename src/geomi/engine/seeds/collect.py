@@ -102,6 +102,7 @@ class _Collector:
         self.hearing.check()
         reached, robots = await self.reach.reach(name)
         sitemap, listing = await self.maps.find(reached, robots.sitemap_urls)
+        await self.reach.show(reached)
         return CollectedHost(
             HostFacts(robots, sitemap, self.hearing.server_info(name)),
             self.reach.file(reached) if robots.exists else None,

@@ -7,7 +7,8 @@
   host must rest for long, and at the end.
 - `HostProbe` asks for robots.txt over https, or else http. A failure that may pass is retried at
   once (ERR-13, ERR-14). The last failure is a fact about the host (SED-29). A missed turn is not a
-  fact: the queue tries again later (C-85).
+  fact: the queue tries again later (C-85). It asks for the headers of the front page where nothing
+  else has shown the content encoding (SED-30).
 """
 
 from __future__ import annotations
@@ -26,6 +27,7 @@ from geomi.engine.visit.rules import JobRules
 from geomi.engine.world import World
 from geomi.errors import SeedError
 from geomi.fetch.request import Requests
+from geomi.fetch.response import redirect_target
 from geomi.model.dataset.contract import RobotsFacts, ServerInfo
 from geomi.model.dataset.queue import MAX_ERROR_CHARS
 from geomi.model.dataset.seed import ErrorType
@@ -154,15 +156,38 @@ class HostProbe:
         robots = await self._line.use(root.authority, partial(keeper.read, root))
         return ReachedHost(root, robots, keeper)
 
+    async def show(self, reached: ReachedHost) -> None:
+        """Ask for the front page where no answer of the host has named a content encoding.
+
+        A server may send a short robots.txt as it is, and compress its pages. The request goes
+        where robots.txt allows it and while there is time, and follows redirects on the same host.
+        """
+        url: Url | None = reached.root
+        for _ in range(self._config.http.max_redirects + 1):
+            if url is None or not self._may_show(url, reached):
+                return
+            fetched = await self._line.use(
+                reached.root.authority, partial(self._headers, url, reached.robots)
+            )
+            target = redirect_target(fetched)
+            url = parse_url(target) if target is not None else None
+
+    def _may_show(self, url: Url, reached: ReachedHost) -> bool:
+        is_known = self._hearing.server_info(contract_host_name(reached.root)).content_encoding
+        is_late = self._hearing.is_over or self._line.must_rest or self._line.is_closed
+        is_here = url.authority == reached.root.authority
+        return not (is_known or is_late) and is_here and reached.robots.judge(url).admitted
+
+    async def _headers(self, url: Url, robots: JobRobots, session: HostSession) -> Fetched:
+        session.allowed_by(robots.fetched_s, None)
+        return await session.ask(self._requests.server(url))
+
     def _facts(self, reached: ReachedHost) -> RobotsFacts:
         copy, heard = reached.robots.copy, self._hearing.last(RequestPurpose.ROBOTS)
         fetched_at = iso_utc(heard.at_s) if heard is not None else None
         is_there = copy.failure is None and 200 <= copy.status < 300
         if not is_there and not (copy.failure is Outcome.TOO_LARGE and copy.body):  # C-11
-            # A chain of redirects that leads nowhere is told as such; it has no status of its own.
-            is_status = heard is not None and heard.status == copy.status
-            said = copy.detail if copy.failure is None and not is_status else ""
-            error = said or why_no_file(copy.status, copy.failure, copy.detail)
+            error = why_no_file(copy.status, copy.failure, copy.detail)
             return RobotsFacts(False, fetched_at=fetched_at, error=short_error(error))
         named = (parse_url(text, reached.root.href) for text in reached.robots.file.sitemaps)
         return RobotsFacts(
