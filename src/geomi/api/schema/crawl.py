@@ -28,12 +28,13 @@ from geomi.api.schema.wire import (
     moment,
     moment_or_none,
 )
-from geomi.model.config import Render, Within
+from geomi.model.config import HttpRules, Render, Within
 from geomi.model.entry import Source
 from geomi.model.index.analysis import WantedType
 from geomi.model.job import CrawlJob, JobState, StopReason
 from geomi.model.verdict import Outcome, State
 from geomi.service.crawling.crawls import (
+    CONTRACT_PROFILE,
     MAX_HOSTS,
     MAX_PATTERNS,
     MAX_SEEDS,
@@ -76,7 +77,10 @@ _SETTINGS: dict[str, str] = {
 
 
 class CrawlSettings(RequestModel):
-    """The settings of a crawl; a missing field has the value of the profile."""
+    """The settings of a crawl; a missing field has the value of the profile.
+
+    The defaults here are those of the profile `default`.
+    """
 
     max_depth: Annotated[int, Field(ge=1, le=10), WHOLE] = 3
     max_pages: Annotated[int, Field(ge=1, le=10_000), WHOLE] = 100
@@ -116,9 +120,9 @@ class CrawlSettings(RequestModel):
         Field(
             min_length=1,
             max_length=MAX_TYPES,
-            description="Default: all types that geomi can read.",
+            description="What else a server sends is not read.",
         ),
-    ] = ("text/html",)
+    ] = HttpRules().content_types
     enable_classification: Flag = True
     enable_quality_check: Flag = True
     quality_threshold: Annotated[Number, Field(ge=0, le=10)] = 5
@@ -140,6 +144,8 @@ class CrawlSettings(RequestModel):
             told["render"] = (Render.AUTO if self.render_java_script else Render.NEVER).value
         if "delay_between_requests" in said:
             told["politeness.delay_s"] = self.delay_between_requests / 1000
+        elif "requests_per_second" in said:  # else the delay of a profile would outweigh the rate
+            told["politeness.delay_s"] = 1 / self.requests_per_second
         if self.allowed_domains:
             told |= {"scope.within": Within.LIST.value, "scope.hosts": self.allowed_domains}
         if self.extraction_schema is not None:
@@ -147,6 +153,19 @@ class CrawlSettings(RequestModel):
         if self.follow_external_links:
             told["scope.within"] = Within.ANY.value
         return told
+
+
+class ContractSettings(CrawlSettings):
+    """The settings of a crawl; the defaults here are those of the profile `knowledge-base`."""
+
+    content_types: Annotated[
+        tuple[MediaType, ...],
+        Field(
+            min_length=1,
+            max_length=MAX_TYPES,
+            description="What else a server sends is not read.",
+        ),
+    ] = ("text/html",)
 
 
 def _alias(name: str) -> str:
@@ -188,6 +207,15 @@ class CrawlRequest(RequestModel):
             self.profile,
             self.config.settings(),
         )
+
+
+class ContractCrawlRequest(CrawlRequest):
+    """A crawl to start by the paths of the contract (`/crawler`)."""
+
+    model_config = ConfigDict(json_schema_extra={"examples": [_EXAMPLE]})
+
+    profile: ProfileName = CONTRACT_PROFILE
+    config: ContractSettings = ContractSettings()
 
 
 class CrawlListQuery(ListQuery):

@@ -2,8 +2,9 @@
 
 An order is read into a plan, and what could never work is refused before anything is written; the
 refusal names the field that is wrong. A crawl of a service has the default profile and the limits
-of API-02…API-06 and JOB-03, unless it names another profile, which brings its own. A public host is
-refused while no contact address is set (LEG-08). Whether a host is the operator's own is told by
+of API-02…API-06 and JOB-03, unless it names another profile, which brings its own. The paths of the
+contract, `/crawler`, have `knowledge-base`. A public host is refused while no contact address is
+set (LEG-08). Whether a host is the operator's own is told by
 its name; nothing is looked up here.
 
 A request only stores a crawl; `begin_waiting` starts it when its tenant may run another one. A
@@ -20,6 +21,7 @@ import re
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
+from typing import Final
 
 from geomi.admit import glob
 from geomi.admit.address import is_public
@@ -61,6 +63,7 @@ from geomi.url.parse import parse as parse_url
 MIB = 1024 * 1024
 ORIGIN = "request"
 PROFILE = "default"
+CONTRACT_PROFILE: Final = "knowledge-base"  # what the paths of the contract mean (API-01)
 # Those whose politeness is never less than RFC 9309 asks for, or a provider's own.
 PROFILES = ("default", "docs", "knowledge-base")
 MAX_SEEDS = 10  # API-01
