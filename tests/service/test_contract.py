@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from tests.api.asking import Client, Ground, Json, serving
-from tests.service.working import crawled, is_over, understood
+from tests.service.working import carried_out
 from tests.support.crawl import page, robots
 from tests.support.prose import prose
 from tests.support.server import Reply, Route, Site
@@ -61,15 +61,9 @@ WEB: dict[str, Route] = {
 QUICK = {"requestsPerSecond": 5}
 
 
-async def carried_out(ground: Ground, path: str, asked: dict[str, object]) -> Json:
-    """Start a crawl by a path, let it be done, and return it at its end."""
-    client = ground.mine.without_prefix()
-    made = await client.post(path, {"collectionId": "bakery"} | asked)
-    assert made.status == 202, made.json
-    job_id = made.json["jobId"]
-    await crawled(ground.desk, job_id)
-    await understood(ground.service, lambda: is_over(ground.desk, job_id))
-    return (await client.get(f"{path}/{job_id}")).json
+async def kept_by(ground: Ground, path: str, asked: dict[str, object]) -> Json:
+    """Let a crawl of the bakery be done, started by a path."""
+    return await carried_out(ground, path, {"collectionId": "bakery"} | asked)
 
 
 async def statuses(client: Client, job: Json, site: Site) -> dict[str, str]:
@@ -113,7 +107,7 @@ async def test_the_contract_crawls_as_a_knowledge_base_and_the_other_paths_do_no
     with Site(WEB) as site:
         asked: dict[str, object] = {"seedUrls": [site.url("/")], "config": QUICK}
         async with serving(tmp_path) as ground:
-            job = await carried_out(ground, "/crawler/crawls", asked)
+            job = await kept_by(ground, "/crawler/crawls", asked)
             assert job["status"] == "completed", job
             assert {name: job["config"][name] for name in DEFAULTS} == DEFAULTS | {
                 "requestsPerSecond": 5,
@@ -134,7 +128,7 @@ async def test_the_contract_crawls_as_a_knowledge_base_and_the_other_paths_do_no
 
             site.log.clear()
             await ground.mine.delete("/collections/bakery")
-            job = await carried_out(ground, "/api/v1/crawls", asked)
+            job = await kept_by(ground, "/api/v1/crawls", asked)
             assert {seen.headers["user-agent"].partition("/")[0] for seen in site.log} == {"geomi"}
             found = await statuses(ground.mine, job, site)
             assert found["/data"] == "completed" and found["/secret"] == "failed"
@@ -147,7 +141,7 @@ async def test_a_second_lies_between_two_requests_of_the_contract(tmp_path: Path
     """Where nothing is said of the pace: one request a second, and a second between two."""
     with Site({"/": page("bakery", text=prose("the bakery"))}) as site:
         async with serving(tmp_path) as ground:
-            await carried_out(ground, "/crawler/crawls", {"seedUrls": [site.url("/")]})
+            await kept_by(ground, "/crawler/crawls", {"seedUrls": [site.url("/")]})
             looked = await ground.mine.without_prefix().post(
                 "/crawler/preview", {"url": site.url("/")}
             )
@@ -169,7 +163,7 @@ async def test_a_crawl_of_the_contract_ends_after_a_hundred_pages(tmp_path: Path
     with ExitStack() as up:
         sites = [up.enter_context(Site(web, address=f"127.0.0.{n + 30}")) for n in range(10)]
         async with serving(tmp_path) as ground:
-            job = await carried_out(
+            job = await kept_by(
                 ground,
                 "/crawler/crawls",
                 {"seedUrls": [site.url("/0") for site in sites], "config": QUICK},

@@ -165,7 +165,7 @@ async def list_urls(
     # To the second: two readings are never the same, and what has not changed has the same ETag.
     ahead_s = round(desk.wall_s - desk.world.clock.now_s())
     return UrlListResponse(
-        urls=tuple(UrlResponse.of(row, tenant=desk.tenant, ahead_s=ahead_s) for row in part.rows),
+        urls=tuple(UrlResponse.of(row, job, ahead_s=ahead_s) for row in part.rows),
         next_cursor=None if part.after is None else encode_cursor(urls.place_text(part.after)),
     )
 
@@ -176,7 +176,7 @@ for shared in router.routes:
     contract.add_api_route(
         shared.path,
         shared.endpoint,
-        methods=list(shared.methods),
+        methods=list(shared.methods or ()),
         operation_id=f"crawler{name[0].upper()}{name[1:]}",
         status_code=shared.status_code,
         summary=shared.summary,

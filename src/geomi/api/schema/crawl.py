@@ -43,7 +43,7 @@ from geomi.service.crawling.crawls import (
     CrawlCounts,
     CrawlOrder,
 )
-from geomi.service.crawling.urls import UrlRow, UrlStatus
+from geomi.service.crawling.urls import UrlRow, UrlStatus, urls_end_s
 from geomi.service.documents import wire_id
 from geomi.url.parse import parse as parse_url
 
@@ -226,14 +226,14 @@ class CrawlListQuery(ListQuery):
 
 
 class CrawlStatsResponse(ResponseModel):
-    """Counters of a crawl (JOB-02)."""
+    """Counters of a crawl (JOB-02): of its URLs what a list of them shows by `status`."""
 
     urls_discovered: int
-    urls_queued: int
-    urls_processed: int
-    urls_succeeded: int
+    urls_queued: int = Field(description="URLs that are `pending`.")
+    urls_processed: int = Field(description="All other URLs.")
+    urls_succeeded: int = Field(description="URLs that are `completed`.")
     urls_failed: int
-    urls_skipped: int
+    urls_skipped: int = Field(description="Left out by type, quality, or as a duplicate.")
     urls_blocked: int
     pages_indexed: int
     chunks_created: int
@@ -351,18 +351,18 @@ def _domains(job: CrawlJob) -> tuple[str, ...]:
 
 
 def _stats(job: CrawlJob, figures: CrawlCounts) -> CrawlStatsResponse:
-    stats = job.stats
+    by_status = figures.by_status
     return CrawlStatsResponse(
-        urls_discovered=stats.discovered,
+        urls_discovered=job.stats.discovered,
         urls_queued=figures.queued,
-        urls_processed=stats.settled,
-        urls_succeeded=stats.collected,
-        urls_failed=stats.failed,
-        urls_skipped=stats.skipped,
-        urls_blocked=stats.blocked,
+        urls_processed=figures.processed,
+        urls_succeeded=by_status.get(UrlStatus.COMPLETED, 0),
+        urls_failed=by_status.get(UrlStatus.FAILED, 0),
+        urls_skipped=by_status.get(UrlStatus.SKIPPED, 0),
+        urls_blocked=by_status.get(UrlStatus.BLOCKED, 0),
         pages_indexed=figures.indexed,
         chunks_created=figures.chunks,
-        bytes_downloaded=stats.bytes_received,
+        bytes_downloaded=job.stats.bytes_received,
         processing_time_ms=round(job.active_s * 1000),
     )
 
@@ -400,17 +400,27 @@ class UrlResponse(ResponseModel):
     unchanged: bool = Field(description="The site answered that nothing had changed.")
     priority: int
     attempts: int
+    last_attempt_at: datetime | None
+    next_attempt_at: datetime | None = Field(description="If it failed: when geomi tries again.")
     http_status: int | None
+    content_type: str | None = Field(description="Of the last answer, without parameters.")
+    content_length: int | None = Field(
+        description="Bytes of its body; if geomi did not read it, what its head says."
+    )
     document_id: str | None
     error: str | None
     discovered_at: datetime
     processed_at: datetime | None
-    next_attempt_at: datetime | None = Field(description="If it failed: when geomi tries again.")
+    ttl: int | None = Field(
+        description="When geomi deletes this URL, in seconds since 1970: null before the crawl is "
+        "over, or if it keeps the URL for ever. A recrawl makes it later."
+    )
 
     @classmethod
-    def of(cls, row: UrlRow, *, tenant: str, ahead_s: float) -> UrlResponse:
+    def of(cls, row: UrlRow, job: CrawlJob, *, ahead_s: float) -> UrlResponse:
         """Write a row; the wall clock is so much ahead of the time that is stored."""
         entry, document = row.entry, row.document
+        visited = moment_or_none(None if entry.settled_s is None else entry.settled_s + ahead_s)
         waits = entry.state is State.PENDING and entry.attempts > 0
         is_good = row.status in (UrlStatus.PENDING, UrlStatus.PROCESSING, UrlStatus.COMPLETED)
         told = document.detail if document and not is_good else entry.detail
@@ -418,7 +428,7 @@ class UrlResponse(ResponseModel):
             url_hash=row.url_hash,
             url=entry.url,
             crawl_job_id=entry.job,
-            tenant_id=tenant,
+            tenant_id=job.tenant,
             source=entry.source,
             parent_url=entry.parent,
             depth=entry.depth,
@@ -427,14 +437,16 @@ class UrlResponse(ResponseModel):
             unchanged=row.is_unchanged,
             priority=entry.priority,
             attempts=entry.attempts,
+            last_attempt_at=visited,
+            next_attempt_at=moment(entry.due_s + ahead_s) if waits else None,
             http_status=entry.status,
+            content_type=entry.media_type,
+            content_length=entry.body_bytes,
             document_id=wire_id(document.id) if document else None,
             error=None if is_good else told or entry.outcome,
             discovered_at=moment(entry.discovered_s + ahead_s),
-            processed_at=moment_or_none(
-                None if entry.settled_s is None else entry.settled_s + ahead_s
-            ),
-            next_attempt_at=moment(entry.due_s + ahead_s) if waits else None,
+            processed_at=None if entry.state is State.PENDING else visited,
+            ttl=urls_end_s(job),
         )
 
 

@@ -18,6 +18,7 @@ operations of a knowledge base.
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
@@ -42,10 +43,12 @@ from geomi.errors import (
     UnknownName,
     WrongState,
 )
-from geomi.model.job import CrawlJob, JobFilter, JobState, StopReason
+from geomi.model.index.document import DocumentState
+from geomi.model.job import CrawlJob, Expired, JobFilter, JobState, StopReason
 from geomi.model.tenant import Quota
 from geomi.service import collections
 from geomi.service.access import tenants
+from geomi.service.crawling.urls import UrlStatus, status_of
 from geomi.service.service import Service, TenantService
 from geomi.settings.layers import (
     Layer,
@@ -210,11 +213,21 @@ def is_operators_own(url: Url, settings: Settings) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class CrawlCounts:
-    """What is counted of a crawl beside its own counters (JOB-02)."""
+    """A crawl's URLs by status, as a list of them shows, and what search finds of it (JOB-02)."""
 
-    queued: int
+    by_status: Mapping[UrlStatus, int]
     indexed: int
     chunks: int
+
+    @property
+    def queued(self) -> int:
+        """How many URLs wait."""
+        return self.by_status.get(UrlStatus.PENDING, 0)
+
+    @property
+    def processed(self) -> int:
+        """How many URLs were visited, or judged to be left alone."""
+        return sum(self.by_status.values()) - self.queued
 
 
 async def start(
@@ -251,10 +264,31 @@ async def page(desk: TenantService, which: JobFilter, *, before: str, limit: int
 
 
 async def crawl_counts(desk: TenantService, job: CrawlJob) -> CrawlCounts:
-    """Count what a crawl's own counters do not."""
-    outlook = await desk.world.store.census.outlook(job.id, now_s=desk.world.clock.now_s())
-    documents = await desk.world.store.documents.counts(job.id)
-    return CrawlCounts(outlook.pending, documents.indexed, documents.chunks)
+    """Count a crawl's URLs by status, and what search finds of it."""
+    if job.expired is not Expired.NOTHING:
+        return await _counts_of_expired(desk, job)
+    counts = await desk.world.store.census.statuses(
+        job.id, collection=job.config.analysis.collection
+    )
+    by_status = Counter[UrlStatus]()
+    for one in counts:
+        by_status[status_of(one.state, one.document, job, is_page=one.is_page)] += one.entries
+    found = [one for one in counts if one.document is DocumentState.INDEXED]
+    return CrawlCounts(
+        by_status, sum(one.entries for one in found), sum(one.chunks for one in found)
+    )
+
+
+async def _counts_of_expired(desk: TenantService, job: CrawlJob) -> CrawlCounts:
+    """Count by what is left when the URLs themselves are gone: counters and documents."""
+    stats, documents = job.stats, await desk.world.store.documents.counts(job.id)
+    by_status = {
+        UrlStatus.COMPLETED: max(stats.collected - documents.skipped - documents.failed, 0),
+        UrlStatus.FAILED: stats.failed + documents.failed,
+        UrlStatus.SKIPPED: stats.skipped + documents.skipped,
+        UrlStatus.BLOCKED: stats.blocked,
+    }
+    return CrawlCounts(by_status, documents.indexed, documents.chunks)
 
 
 async def cancel(desk: TenantService, job_id: str) -> CrawlJob:

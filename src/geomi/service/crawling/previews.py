@@ -16,6 +16,7 @@ from geomi.engine.survey.preview import preview as look
 from geomi.engine.survey.survey import Survey, survey
 from geomi.engine.visit.rules import read_job_rules
 from geomi.errors import NothingFetched
+from geomi.service import collections
 from geomi.service.crawling.crawls import PROFILE, CrawlOrder, in_field, plan_for
 from geomi.service.service import TenantService
 
@@ -27,9 +28,17 @@ SAMPLES = 1  # a page of each site, to learn what its pages cost
 LONGEST_S = 30.0  # somebody waits for the answer
 
 
+@dataclass(frozen=True, slots=True)
+class PreviewedPage:
+    """A page, and the collection that it belongs into by its type, if there is one."""
+
+    seen: Preview
+    suggested: str | None
+
+
 async def preview(
     desk: TenantService, url: str, *, renders: bool, profile: str = PROFILE
-) -> Preview:
+) -> PreviewedPage:
     """Fetch a page and say what would be made of it; nothing is stored."""
     settings = _ONE_PAGE | {"render": "auto" if renders else "never"}
     with in_field("url"):
@@ -37,7 +46,9 @@ async def preview(
         config, (seed,) = plan.resolved.config, plan.seeds
         rules = await read_job_rules(desk.world, config, [seed.href])
         with desk.looks.taken():
-            return await look(desk.world, seed, rules)
+            seen = await look(desk.world, seed, rules)
+    kind = seen.analysis.classification
+    return PreviewedPage(seen, await collections.suggest(desk, kind.page_type if kind else ""))
 
 
 @dataclass(frozen=True, slots=True)
