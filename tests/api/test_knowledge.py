@@ -82,7 +82,7 @@ async def test_documents_are_found_read_and_deleted(tmp_path: Path) -> None:
             assert best["url"] == site.url("/boat") and len(best["quotation"]) <= 200
             read = (await ground.mine.get(f"/documents/{best['documentId']}")).json
             assert FERRY in read["markdown"]
-            assert read["analysis"]["classification"]["page_type"] == read["pageType"]
+            assert read["analysis"]["classification"]["pageType"] == read["pageType"]
             listed = (await ground.mine.get("/collections/village/documents?limit=2")).json
             assert len(listed["documents"]) == 2
             rest = await ground.mine.get(f"/documents?limit=2&cursor={listed['nextCursor']}")

@@ -27,7 +27,7 @@ from tests.api.asking import LOCAL, serving
 
 FREE = replace(LOCAL, api_rate_per_minute=0, allow_private=False, contact="https://acme.example/")
 # The first would ask other servers, the second need not end, the others take the key away.
-LEFT_OUT = ["previewUrl", "followCrawl", "revokeKey", "rotateKey"]
+LEFT_OUT = ["previewUrl", "crawlerPreviewUrl", "followCrawl", "revokeKey", "rotateKey"]
 START_S = 30
 
 

@@ -103,7 +103,7 @@ def test_an_analysis_of_a_page_of_a_file_and_of_a_preview(
 ) -> None:
     folder, site = crawled
     told = json.loads(run("analyse", site.url("/oil"), "-o", str(folder), "--json").stdout)
-    assert told["classification"]["page_type"] and told["quality"]["flags"]["thin_content"]
+    assert told["classification"]["pageType"] and "thin_content" in told["quality"]["flags"]
     assert told["decision"]["engine"]["version"]
     file = tmp_path / "page.html"
     file.write_bytes(_page("/oil", SENTENCES["/oil"]).body)

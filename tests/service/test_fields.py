@@ -1,4 +1,4 @@
-"""The catalogue's names: of a crawl's boundaries and pace, of its URLs, and of what was fetched."""
+"""The catalogue's names: of a crawl's boundaries and pace, and of what was fetched."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.api.asking import CRAWL, TENANT, serving
-from tests.api.filling import EAGER, WEB, filled
+from tests.api.asking import CRAWL, serving
+from tests.api.filling import EAGER, WEB
 from tests.service.working import crawled
 from tests.support.crawl import crawl_site
 from tests.support.server import Reply, Site
@@ -61,30 +61,6 @@ async def test_the_slower_of_rate_and_delay_counts(tmp_path: Path) -> None:
             seen = sorted((one.started_s, one.ended_s or 0.0) for one in site.log)
             gaps = [two[0] - one[1] for one, two in pairwise(seen)]
             assert len(gaps) >= 4 and min(gaps) >= 0.29
-
-
-@pytest.mark.req("FRN-12", "DAT-02")
-@waits
-async def test_a_url_tells_all_that_is_kept_of_it(tmp_path: Path) -> None:
-    with Site(WEB) as site:
-        async with serving(tmp_path) as ground:
-            job_id = await filled(ground.mine, ground.desk, site)
-            rows = (await ground.mine.get(f"/crawls/{job_id}/urls")).json["urls"]
-            by_path = {row["url"].removeprefix(site.url("")): row for row in rows}
-            car = by_path["/car"]
-            assert (car["crawlJobId"], car["tenantId"]) == (job_id, TENANT)
-            assert len(car["urlHash"]) == 64
-            assert (car["source"], car["parentUrl"]) == ("link", site.url("/"))
-            assert (car["depth"], car["status"], car["attempts"]) == (1, "completed", 1)
-            assert car["priority"] > 0 and car["httpStatus"] == 200
-            assert car["discoveredAt"] <= car["processedAt"]
-            assert car["nextAttemptAt"] is None and car["error"] is None
-            document = (await ground.mine.get(f"/documents/{car['documentId']}")).json
-            assert document["url"] == car["url"]
-            gone = by_path["/gone"]
-            assert (gone["status"], gone["error"]) == ("failed", "gone")
-            assert gone["documentId"] is None
-            assert by_path["/"]["source"] == "seed" and by_path["/"]["parentUrl"] is None
 
 
 @pytest.mark.req("HTTP-13")

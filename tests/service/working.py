@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 
 from geomi.app.use.crawl import JobToRun, run_job
 from geomi.engine.visit.rules import read_job_rules
@@ -12,6 +12,7 @@ from geomi.service.crawling.crawls import begin_waiting
 from geomi.service.enrichment import enrich_for_all
 from geomi.service.service import Service, TenantService
 from geomi.settings.options import RunOptions
+from tests.api.asking import Ground, Json
 
 Claim = Callable[[], Awaitable[bool]]
 LONGEST_S = 20.0
@@ -46,6 +47,17 @@ async def understood(service: Service, is_done: Claim) -> None:
     async with asyncio.TaskGroup() as group:
         group.create_task(watch(), name="watch")
         group.create_task(enrich_for_all(service.home, leave), name="understand")
+
+
+async def carried_out(ground: Ground, path: str, asked: Mapping[str, object]) -> Json:
+    """Start a crawl by a whole path, let it be done, and return it at its end."""
+    client = ground.mine.without_prefix()
+    made = await client.post(path, asked)
+    assert made.status == 202, made.json
+    job_id = made.json["jobId"]
+    await crawled(ground.desk, job_id)
+    await understood(ground.service, lambda: is_over(ground.desk, job_id))
+    return (await client.get(f"{path}/{job_id}")).json
 
 
 async def is_over(desk: TenantService, job_id: str) -> bool:

@@ -3,11 +3,14 @@
 The reasons, in this order: noindex, too short, personal data, sensitive, copyright, another page
 type, low quality, duplicate. A part of the analysis that is switched off decides nothing. The
 decision uses only numbers and findings, so no sentence of a page can influence it.
+
+`suggest_collection` names the collection that a tenant has named after pages of a type.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import re
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from geomi.model.index.analysis import (
@@ -20,12 +23,24 @@ from geomi.model.index.analysis import (
     IndexReason,
     OnFinding,
     PageQuality,
+    PageType,
     SensitiveFinding,
 )
 
 ENGINE = Engine("rules", "gate-1")
 
 _Refusal = tuple[IndexReason, str]
+# The words by which people name a collection of such pages. What leads elsewhere, and what is of no
+# type, belongs nowhere in particular.
+_NAMES = {
+    PageType.ARTICLE: "article articles blog guides news posts",
+    PageType.PRODUCT: "catalog catalogue product products shop",
+    PageType.FAQ: "faq faqs help questions",
+    PageType.POLICY: "legal policies policy privacy terms",
+    PageType.LANDING: "landing marketing",
+    PageType.CONTACT: "contact contacts",
+}
+_WORD = re.compile(r"[^\W_]+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,6 +69,23 @@ def decide(subject: AnalysisInput, findings: PageFindings, rules: AnalysisRules)
         return IndexDecision(True, IndexReason.ACCEPTED, "no rule excludes it", ENGINE)
     reason, detail = refusals[0]
     return IndexDecision(False, reason, detail, ENGINE)
+
+
+def suggest_collection(page_type: PageType, own: str, titles: Mapping[str, str]) -> str | None:
+    """Return the collection that is named after a type; None if there is none, or it is `own`.
+
+    Args:
+        titles: of the tenant's collections, by their ids. An id counts more than a title.
+    """
+    words = frozenset(_NAMES.get(page_type, "").split())
+    by_id = [name for name in titles if words & _words(name)]
+    by_title = [name for name, title in titles.items() if words & _words(title)]
+    suited = by_id or by_title
+    return None if own in suited else next(iter(suited), None)
+
+
+def _words(text: str) -> set[str]:
+    return set(_WORD.findall(text.casefold()))
 
 
 def _by_its_own_words(

@@ -25,9 +25,10 @@ from geomi.api.routes import (
 )
 
 PREFIX = "/api/v1"
-ALIAS = "/crawler"  # the catalogue's own paths (API-01…API-12)
+CONTRACT = "/crawler"  # the catalogue's own paths (API-01…API-12)
 
 _ROUTERS = (
+    crawls.starting,
     crawls.router,
     preview.previewing,
     preview.router,
@@ -58,9 +59,9 @@ def make_app(*, lifespan: Lifespan | None = None) -> FastAPI:
     problems.install(app)
     for router in _ROUTERS:
         app.include_router(router, prefix=PREFIX)
-    for prefix in (ALIAS, PREFIX + ALIAS):
-        for router in (crawls.router, preview.previewing):
-            app.include_router(router, prefix=prefix, include_in_schema=False)
+    for prefix in (CONTRACT, PREFIX + CONTRACT):
+        for router in (crawls.contract, preview.contract):
+            app.include_router(router, prefix=prefix, include_in_schema=prefix == CONTRACT)
     app.include_router(health.router)
     app.include_router(monitoring.scraping)
     app.include_router(openapi.router)

@@ -40,6 +40,8 @@ _EXACT = {
 # A status of 1xx or 3xx that is left over, or none at all, breaks the protocol.
 _BY_CLASS = {2: Outcome.OK, 4: Outcome.CLIENT_ERROR, 5: Outcome.SERVER_ERROR}
 MAX_LOCATION_CHARS = 8192
+MAX_TYPE_CHARS = 200
+MAX_LENGTH_DIGITS = 18  # what a database can count
 
 
 def respond(fetched: Fetched, *, is_conditional: bool = True) -> Outcome:
@@ -91,6 +93,21 @@ def accepts(content_type: str, types: Sequence[str]) -> bool:
 def media_type(content_type: str) -> str:
     """Return the type of a Content-Type header in lower case, without its parameters."""
     return content_type.partition(";")[0].strip().lower()
+
+
+def told_type(fetched: Fetched) -> str | None:
+    """Return what an answer says it is; None where it says nothing, or nothing that is a type."""
+    said = media_type(fetched.header("content-type"))
+    return said if said and len(said) <= MAX_TYPE_CHARS and said.isprintable() else None
+
+
+def told_length(fetched: Fetched) -> int | None:
+    """Return how long a body is; of one that was not read, what the head of its answer says."""
+    if fetched.body:
+        return len(fetched.body)
+    said = fetched.header("content-length").strip()
+    is_length = said.isascii() and said.isdigit() and len(said) <= MAX_LENGTH_DIGITS
+    return int(said) if is_length else None
 
 
 @dataclass(frozen=True, slots=True)

@@ -104,6 +104,8 @@ class UrlEntry:
     """One URL in one job, as the frontier keeps it.
 
     Args:
+        settled_s: when its last visit ended, be it that the URL is tried again.
+        media_type, body_bytes: of the last answer; None where there was none.
         tally: what its pattern had brought by the time of the claim.
         is_known: whether the tenant may have met the URL by then: has a page or a refusal of it.
     """
@@ -127,6 +129,8 @@ class UrlEntry:
     outcome: Outcome | None = None
     status: int | None = None
     detail: str = ""
+    media_type: str | None = None
+    body_bytes: int | None = None
     nesting: int = 0
     pattern: str = ""
     lastmod_s: float | None = None
@@ -187,6 +191,8 @@ class Settlement:
         refusal: a URL to leave alone from now on.
         endorsed: what the page links to, known or new, where the job's order asks for it.
         learned: what a visit of a known page adds to its history.
+        media_type: of the answer, without parameters; `body_bytes` are the bytes of its
+            body, by what its head says where the body was not read.
     """
 
     entry: UrlEntry
@@ -208,6 +214,8 @@ class Settlement:
     refusal: Refusal | None = None
     endorsed: tuple[Target, ...] = ()
     learned: HistoryUpdate | None = None
+    media_type: str | None = None
+    body_bytes: int | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -22,6 +22,7 @@ from geomi.model.entry import (
     UrlEntry,
 )
 from geomi.model.history import FIRST_CURSOR, PageCursor
+from geomi.model.index.document import StatusCount
 from geomi.model.site import HostView, OutcomeCount
 from geomi.model.verdict import Outcome, State
 
@@ -127,6 +128,14 @@ class Census(Protocol):
 
     async def outcomes(self, job: str) -> Mapping[EntryEnding, int]:
         """Count a job's entries by state, outcome and status."""
+        ...
+
+    async def statuses(self, job: str, *, collection: str) -> Sequence[StatusCount]:
+        """Count a job's entries by state and by what became of their documents (JOB-02).
+
+        Args:
+            collection: which documents of its pages are meant.
+        """
         ...
 
     async def rows(

@@ -5,8 +5,10 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
+from geomi.analyse.decision import suggest_collection
 from geomi.errors import FieldRefused, NameTaken, QuotaReached, UnknownName, WrongState
 from geomi.model.index.chunk import ChunkCounts
+from geomi.model.index.analysis import PageType
 from geomi.model.index.document import CollectionCounts, DocumentFilter
 from geomi.model.index.search import IndexScope
 from geomi.model.job import JobFilter, JobState
@@ -59,6 +61,14 @@ async def find(desk: TenantService, name: str) -> Collection:
 async def page(desk: TenantService, *, after: str, limit: int) -> list[Collection]:
     """List collections in the order of their names, for paging."""
     return [kept.value for kept in await _values(desk).list(after=after, limit=limit)]
+
+
+async def suggest(desk: TenantService, page_type: str, *, own: str = "") -> str | None:
+    """Return the collection that a page belongs into by its type, if it is not its own."""
+    if not page_type:
+        return None
+    titles = {kept.value.name: kept.value.title for kept in await _values(desk).every()}
+    return suggest_collection(PageType(page_type), own, titles)
 
 
 async def counts(desk: TenantService) -> dict[str, CollectionCounts]:

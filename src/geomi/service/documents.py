@@ -16,10 +16,14 @@ from geomi.engine.enrich.search import search as ask
 from geomi.engine.inspect.why import Explanation
 from geomi.engine.inspect.why import explain as explain_url
 from geomi.engine.jobs import read_seeds
-from geomi.engine.visit.record import read_line
+from geomi.engine.visit.record import RecordFields, read_line
 from geomi.errors import BytesMissing, UnknownName
+from geomi.extract.dom import XHTML, decode_plain
+from geomi.fetch.response import media_type
 from geomi.model.index.document import DocumentFilter, DocumentRow
 from geomi.model.index.search import Filters, IndexScope, SearchResults
+from geomi.model.page import PageRecord, Ref
+from geomi.service import collections
 from geomi.service.crawling import crawls
 from geomi.service.crawling.crawls import in_field
 from geomi.service.service import TenantService
@@ -28,6 +32,7 @@ from geomi.service.service import TenantService
 # store would end a part of a path.
 DOCUMENT_ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}:[0-9a-f]{32}")
 MAX_QUERY_CHARS = 1000
+HTML_TYPES = frozenset({"text/html", XHTML})
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,12 +40,21 @@ class DocumentText:
     """A document and its text.
 
     Args:
-        markdown: None where its page is gone.
+        suggested: the collection that it belongs into by its type, if it is not its own.
+        page: its page as it was recorded; None where it is gone.
+        html: the page as its site sent it; None where that is not kept, or was not asked for.
     """
 
     row: DocumentRow
     analysis: dict[str, object]
-    markdown: str | None
+    suggested: str | None
+    page: RecordFields | None
+    html: str | None = None
+
+    @property
+    def markdown(self) -> str | None:
+        """Its text; None where its page is gone."""
+        return self.page["markdown"] if self.page else None
 
 
 def wire_id(document: str) -> str:
@@ -63,10 +77,21 @@ async def find(desk: TenantService, name: str) -> DocumentRow:
     return row
 
 
-async def read(desk: TenantService, name: str) -> DocumentText:
-    """Find a document and its text."""
+async def read(desk: TenantService, name: str, *, with_html: bool = False) -> DocumentText:
+    """Find a document and its text.
+
+    Args:
+        with_html: read the page as its site sent it, too, if that is kept and is HTML.
+    """
     row = await find(desk, name)
-    return DocumentText(row, orjson.loads(row.analysis), await _markdown(desk, row))
+    analysis = orjson.loads(row.analysis)
+    suggested = await collections.suggest(desk, row.page_type, own=row.collection)
+    kept = await desk.world.store.pages.get(row.url_hash)
+    record = await _bytes(desk, kept.record) if kept else None
+    if kept is None or record is None:
+        return DocumentText(row, analysis, suggested, None)
+    html = await _html(desk, kept) if with_html else None
+    return DocumentText(row, analysis, suggested, read_line(record), html)
 
 
 async def page(
@@ -85,14 +110,21 @@ async def delete(desk: TenantService, name: str) -> None:
     await desk.world.store.documents.drop([row.id])
 
 
-async def _markdown(desk: TenantService, row: DocumentRow) -> str | None:
-    page = await desk.world.store.pages.get(row.url_hash)
-    if page is None:
-        return None
+async def _bytes(desk: TenantService, place: Ref | None) -> bytes | None:
+    """Return what lies at a place of the archive; None where it is gone, or was never kept."""
     try:
-        return read_line(await desk.world.archive.read(page.record))["markdown"]
+        return await desk.world.archive.read(place) if place else None
     except BytesMissing:
         return None
+
+
+async def _html(desk: TenantService, kept: PageRecord) -> str | None:
+    if media_type(kept.content_type) not in HTML_TYPES:
+        return None
+    response = await _bytes(desk, kept.response)
+    if response is None:
+        return None
+    return decode_plain(response.partition(b"\r\n\r\n")[2], kept.content_type)
 
 
 async def search(desk: TenantService, query: str, filters: Filters, *, limit: int) -> SearchResults:

@@ -17,6 +17,7 @@ from geomi.model.entry import (
     UrlEntry,
 )
 from geomi.model.history import FIRST_CURSOR, PageCursor
+from geomi.model.index.document import DocumentState, StatusCount, document_id
 from geomi.model.page import PageRecord
 from geomi.model.site import HostView, OutcomeCount
 from geomi.model.verdict import Outcome, State
@@ -88,6 +89,18 @@ class MemoryCensus:
         """Count a job's entries by state, outcome and status."""
         entries = _entries(self._world.find_book(job, self._tenant))
         return Counter((entry.state, entry.outcome, entry.status) for entry in entries)
+
+    async def statuses(self, job: str, *, collection: str) -> list[StatusCount]:
+        """Count a job's entries by state and by what became of their documents."""
+        found: dict[tuple[State, bool, DocumentState | None], list[int]] = {}
+        for entry in _entries(self._world.find_book(job, self._tenant)):
+            is_page = entry.kind is EntryKind.PAGE
+            name = document_id(collection, entry.url_hash)
+            is_kept = is_page and entry.state is State.COMPLETED
+            row = self._world.documents.get((self._tenant, name)) if is_kept else None
+            key = entry.state, is_page, row.state if row else None
+            found.setdefault(key, []).append(row.chunks if row else 0)
+        return [StatusCount(*key, len(chunks), sum(chunks)) for key, chunks in found.items()]
 
     async def rows(
         self, job: str, which: EntryFilter, *, after: PageCursor = FIRST_CURSOR, limit: int

@@ -157,6 +157,8 @@ def _end(queue: Queue, entry: UrlEntry, visit: Settlement) -> None:
         outcome=visit.outcome,
         status=visit.status,
         detail=visit.detail,
+        media_type=visit.media_type,
+        body_bytes=visit.body_bytes,
         settled_s=visit.settled_s,
         due_s=visit.due_s,
         attempts=entry.attempts + 1,

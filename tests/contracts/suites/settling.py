@@ -56,6 +56,8 @@ class TestSettling:
             visit(lease, state=state, outcome=outcome, now_s=START_S + 3),
             status=404,
             detail="gone",
+            media_type="text/html",
+            body_bytes=2**40,
         )
         await store.frontier.settle(batch(ending))
         (entry,) = await store.census.entries("job", state=state, after=b"", limit=9)
@@ -65,6 +67,8 @@ class TestSettling:
             outcome=outcome,
             status=404,
             detail="gone",
+            media_type="text/html",
+            body_bytes=2**40,
             attempts=1,
             settled_s=START_S + 3,
             is_known=True,  # only a claim looks

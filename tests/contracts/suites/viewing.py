@@ -10,7 +10,7 @@ from geomi.adapters.store.tables.census import MAX_PREFIX_CHARS
 from geomi.errors import StoreError
 from geomi.model.entry import MAX_ENTRIES, MAX_LOOKED_AT, EntryFilter, HostState, HostUpdate
 from geomi.model.history import FIRST_CURSOR, PageCursor
-from geomi.model.index.document import DocumentCounts, DocumentState
+from geomi.model.index.document import DocumentCounts, DocumentState, StatusCount, document_id
 from geomi.model.site import HostView
 from geomi.model.verdict import Outcome, State
 from geomi.ports.store import Store
@@ -66,7 +66,6 @@ async def walk(store: Store, which: EntryFilter, *, limit: int = 2) -> list[str]
 class TestJobCounts:
     """How a job's URLs ended, and what was made of its pages."""
 
-    @pytest.mark.req("JOB-02")
     @waits
     async def test_urls_are_counted_by_how_they_ended(self, stores: Stores) -> None:
         store = stores("local")
@@ -75,7 +74,37 @@ class TestJobCounts:
         assert await store.census.outcomes("job") == {OK: 2, GONE: 1, waiting: 3}
         assert await stores("other").census.outcomes("job") == {}
 
-    @pytest.mark.req("JOB-02")
+    @waits
+    async def test_urls_are_counted_by_state_and_document(self, stores: Stores) -> None:
+        store = stores("local")
+        await crawl_some(store)
+        (kept, other) = (url("/0", host).url_hash for host in ("a.test", "b.test"))
+        skipped = document_id("blog", kept)
+        made = document("x", state=DocumentState.SKIPPED, chunks=0)
+        of_waiting = document_id("blog", url("/1").url_hash)
+        elsewhere = document_id("another", other)
+        await store.documents.put(
+            [replace(made, id=name) for name in (skipped, of_waiting, elsewhere)]
+        )
+        strange = [replace(made, id=document_id("blog", other))]
+        await stores("other").documents.put(strange)
+        counts = await store.census.statuses("job", collection="blog")
+        assert sorted(counts, key=repr) == sorted(
+            [
+                StatusCount(State.COMPLETED, True, DocumentState.SKIPPED, 1, 0),
+                StatusCount(State.COMPLETED, True, None, 1, 0),
+                StatusCount(State.FAILED, True, None, 1, 0),
+                StatusCount(State.PENDING, True, None, 3, 0),
+            ],
+            key=repr,
+        )
+        assert not await stores("other").census.statuses("job", collection="blog")
+        await store.documents.put(
+            [replace(made, id=skipped, state=DocumentState.INDEXED, chunks=4)]
+        )
+        counts = await store.census.statuses("job", collection="blog")
+        assert StatusCount(State.COMPLETED, True, DocumentState.INDEXED, 1, 4) in counts
+
     @waits
     async def test_documents_are_counted_by_their_job(self, stores: Stores) -> None:
         store = stores("a")

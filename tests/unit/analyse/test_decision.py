@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from geomi.analyse.decision import PageFindings, decide
+from geomi.analyse.decision import PageFindings, decide, suggest_collection
 from geomi.model.index.analysis import (
     AnalysisRules,
     Classification,
@@ -122,4 +122,30 @@ def test_findings_that_are_flagged_refuse_nothing() -> None:
 def test_what_was_not_asked_for_decides_nothing() -> None:
     found = decide(subject("x"), PageFindings(100), STRICT)
     assert found.should_index
-    assert found.suggested_collection is None
+
+
+@pytest.mark.parametrize(
+    ("page_type", "own", "suggested"),
+    [
+        (PageType.FAQ, "site", "faq"),
+        (PageType.FAQ, "faq", None),
+        (PageType.PRODUCT, "site", "our-Products"),
+        (PageType.POLICY, "site", "small-print"),  # by its title
+        (PageType.CONTACT, "site", None),
+        (PageType.OTHER, "site", None),
+        (PageType.NAVIGATION, "site", None),
+    ],
+)
+def test_a_collection_that_is_named_after_a_type_is_suggested(
+    page_type: PageType, own: str, suggested: str | None
+) -> None:
+    titles = {
+        "contactless": "",
+        "faq": "",
+        "help-wanted": "",
+        "our-Products": "",
+        "small-print": "Terms and privacy",
+        "shopping": "Our shop",
+        "site": "All of it",
+    }
+    assert suggest_collection(page_type, own, titles) == suggested

@@ -6,7 +6,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from geomi.fetch.response import respond
+from geomi.fetch.response import (
+    MAX_LENGTH_DIGITS,
+    MAX_TYPE_CHARS,
+    respond,
+    told_length,
+    told_type,
+)
 from geomi.model.page import Fetched
 from geomi.model.verdict import Outcome
 
@@ -64,3 +70,34 @@ def test_not_modified_answers_nobody_who_did_not_ask() -> None:
 def test_a_failure_is_its_own_outcome(status: int, failure: Outcome | None) -> None:
     outcome = respond(Fetched(URL, status, failure=failure))
     assert failure is None or outcome is failure
+
+
+@pytest.mark.parametrize(
+    ("said", "told"),
+    [
+        ("Text/HTML; charset=utf-8", "text/html"),
+        ("", None),
+        ("; charset=utf-8", None),
+        ("text/h\x00tml", None),
+        ("x" * MAX_TYPE_CHARS, "x" * MAX_TYPE_CHARS),
+        ("x" * (MAX_TYPE_CHARS + 1), None),
+    ],
+)
+def test_what_an_answer_says_it_is(said: str, told: str | None) -> None:
+    assert told_type(Fetched(URL, 200, (("content-type", said),))) == told
+
+
+@pytest.mark.parametrize(
+    ("body", "said", "told"),
+    [
+        (b"four", "9", 4),
+        (b"", "9", 9),
+        (b"", "", None),
+        (b"", "-9", None),
+        (b"", "\u0663", None),
+        (b"", "9" * MAX_LENGTH_DIGITS, int("9" * MAX_LENGTH_DIGITS)),
+        (b"", "9" * (MAX_LENGTH_DIGITS + 1), None),
+    ],
+)
+def test_how_long_an_answer_is(body: bytes, said: str, told: int | None) -> None:
+    assert told_length(Fetched(URL, 200, (("content-length", said),), body)) == told

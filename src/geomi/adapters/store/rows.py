@@ -22,6 +22,7 @@ from typing import Any, TypeVar, Union, get_args, get_origin, get_type_hints
 from geomi.adapters.store.accounting.hosts import HostRow
 from geomi.errors import StoreError
 from geomi.model.entry import Discovered, EntryKind, HostState, Source, Tally, UrlEntry
+from geomi.model.index.document import DocumentState, StatusCount
 from geomi.model.page import NO_TEMPLATE, Template
 from geomi.model.site import Provider
 from geomi.model.verdict import Outcome, State
@@ -79,8 +80,8 @@ def entry_of(row: Sequence[Any], job: str, host: str, *, is_known: bool = True) 
     """Read an entry."""
     (
         url_hash, url, depth, priority, source, kind, parent, origin, hops, discovered_s,
-        state, attempts, due_s, settled_s, outcome, status, detail, nesting, pattern, lastmod_s,
-        *tally,
+        state, attempts, due_s, settled_s, outcome, status, detail, media_type, body_bytes,
+        nesting, pattern, lastmod_s, *tally,
     ) = row  # fmt: skip
     with legible("entries", url):
         return UrlEntry(
@@ -103,6 +104,8 @@ def entry_of(row: Sequence[Any], job: str, host: str, *, is_known: bool = True) 
             outcome=Outcome(outcome) if outcome else None,
             status=status,
             detail=detail,
+            media_type=media_type,
+            body_bytes=body_bytes,
             nesting=nesting,
             pattern=pattern or "",
             lastmod_s=lastmod_s,
@@ -115,6 +118,14 @@ def ending_of(row: Row) -> tuple[State, Outcome | None, int | None]:
     """Read how some entries ended."""
     with legible("entries", row):
         return State(row[0]), Outcome(row[1]) if row[1] else None, row[2]
+
+
+def status_count_of(row: Row) -> StatusCount:
+    """Read how many entries are in a state, and what became of their documents."""
+    state, is_page, document, entries, chunks = row
+    with legible("entries", row):
+        known = DocumentState(document) if document else None
+        return StatusCount(State(state), bool(is_page), known, entries, int(chunks))
 
 
 def found_columns(queue: int, url: Discovered, found_s: float) -> Row:

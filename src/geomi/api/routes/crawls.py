@@ -1,4 +1,9 @@
-"""Crawls: start, show, list, cancel, pause, resume, repeat, delete."""
+"""Crawls: start, show, list, cancel, pause, resume, repeat, delete.
+
+A crawl is started by `starting` under `/api/v1`, and by `contract` under `/crawler`, where other
+defaults hold. All else, `router`, is the same for both; only the operations have other names,
+because a name stands once in the document.
+"""
 
 from __future__ import annotations
 
@@ -6,11 +11,13 @@ from http import HTTPStatus
 from typing import Annotated
 
 from fastapi import APIRouter, Path, Query, Response
+from fastapi.routing import APIRoute
 
 from geomi.api.guard import GuardedRoute, TenantServiceDep, needs
 from geomi.api.paging import cut_to_limit, decode_cursor, encode_cursor
 from geomi.api.schema.alarms import CrawlQualityResponse
 from geomi.api.schema.crawl import (
+    ContractCrawlRequest,
     CrawlListQuery,
     CrawlListResponse,
     CrawlRequest,
@@ -27,12 +34,14 @@ from geomi.service.crawling import crawls, urls
 from geomi.service.service import TenantService
 
 router = APIRouter(route_class=GuardedRoute, tags=["crawls"])
+starting = APIRouter(route_class=GuardedRoute, tags=["crawls"])
+contract = APIRouter(route_class=GuardedRoute, tags=["crawls"])
 
 JobId = Annotated[str, Path(alias="jobId", pattern=ULID, examples=["01KA5Q2V7Z3M9X4C8B6N1D0E5F"])]
 READ, WRITE = needs(KeyScope.READ), needs(KeyScope.WRITE)
 
 
-@router.post(
+@starting.post(
     "/crawls",
     operation_id="startCrawl",
     status_code=HTTPStatus.ACCEPTED,
@@ -43,6 +52,24 @@ async def start(asked: CrawlRequest, desk: TenantServiceDep, response: Response)
     """Create a crawl; it is `pending` until the tenant may run another crawl.
 
     The service creates a missing collection.
+    """
+    return await started_crawl_response(desk, await crawls.start(desk, asked.order()), response)
+
+
+@contract.post(
+    "/crawls",
+    operation_id="crawlerStartCrawl",
+    status_code=HTTPStatus.ACCEPTED,
+    openapi_extra=WRITE,
+    summary="Start a crawl of your own website",
+)
+async def start_by_contract(
+    asked: ContractCrawlRequest, desk: TenantServiceDep, response: Response
+) -> CrawlResponse:
+    """Create a crawl with the profile `knowledge-base`, unless the request names another.
+
+    It is `pending` until the tenant may run another crawl. The service creates a missing
+    collection.
     """
     return await started_crawl_response(desk, await crawls.start(desk, asked.order()), response)
 
@@ -152,8 +179,22 @@ async def list_urls(
     # To the second: two readings are never the same, and what has not changed has the same ETag.
     ahead_s = round(desk.wall_s - desk.world.clock.now_s())
     return UrlListResponse(
-        urls=tuple(UrlResponse.of(row, tenant=desk.tenant, ahead_s=ahead_s) for row in part.rows),
+        urls=tuple(UrlResponse.of(row, job, ahead_s=ahead_s) for row in part.rows),
         next_cursor=None if part.after is None else encode_cursor(urls.place_text(part.after)),
+    )
+
+
+for shared in router.routes:
+    assert isinstance(shared, APIRoute)
+    name = shared.operation_id or shared.name
+    contract.add_api_route(
+        shared.path,
+        shared.endpoint,
+        methods=list(shared.methods or ()),
+        operation_id=f"crawler{name[0].upper()}{name[1:]}",
+        status_code=shared.status_code,
+        summary=shared.summary,
+        openapi_extra=shared.openapi_extra,
     )
 
 

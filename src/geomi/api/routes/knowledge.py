@@ -163,8 +163,8 @@ async def list_documents(
     tags=["documents"],
 )
 async def read(document_id: DocumentId, desk: TenantServiceDep) -> FullDocumentResponse:
-    """Return a document with its text as markdown, and its analysis."""
-    return FullDocumentResponse.read(await documents.read(desk, document_id))
+    """Return a document with its page, its text as markdown, and its analysis."""
+    return FullDocumentResponse.read(await documents.read(desk, document_id, with_html=True))
 
 
 @router.delete(

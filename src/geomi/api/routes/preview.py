@@ -30,6 +30,7 @@ from geomi.service.service import ConcurrencyLimit
 READ, WRITE = needs(KeyScope.READ), needs(KeyScope.WRITE)
 
 previewing = APIRouter(route_class=GuardedRoute, tags=["preview"])
+contract = APIRouter(route_class=GuardedRoute, tags=["preview"])
 router = APIRouter(route_class=GuardedRoute)
 
 LastEvent = Annotated[
@@ -59,6 +60,21 @@ async def preview(asked: PreviewRequest, desk: TenantServiceDep) -> PreviewRespo
     """Fetch a page in its host's turn and return its analysis; nothing is stored."""
     return PreviewResponse.of(
         await previews.preview(desk, asked.url, renders=asked.render_java_script)
+    )
+
+
+@contract.post(
+    "/preview",
+    operation_id="crawlerPreviewUrl",
+    openapi_extra=WRITE,
+    summary="Preview one page of your own website",
+)
+async def preview_by_contract(asked: PreviewRequest, desk: TenantServiceDep) -> PreviewResponse:
+    """Fetch a page as the profile `knowledge-base` does, and return its analysis."""
+    return PreviewResponse.of(
+        await previews.preview(
+            desk, asked.url, renders=asked.render_java_script, profile=crawls.CONTRACT_PROFILE
+        )
     )
 
 

@@ -28,12 +28,13 @@ from geomi.api.schema.wire import (
     moment,
     moment_or_none,
 )
-from geomi.model.config import Render, Within
+from geomi.model.config import HttpRules, Render, Within
 from geomi.model.entry import Source
 from geomi.model.index.analysis import WantedType
 from geomi.model.job import CrawlJob, JobState, StopReason
 from geomi.model.verdict import Outcome, State
 from geomi.service.crawling.crawls import (
+    CONTRACT_PROFILE,
     MAX_HOSTS,
     MAX_PATTERNS,
     MAX_SEEDS,
@@ -42,7 +43,7 @@ from geomi.service.crawling.crawls import (
     CrawlCounts,
     CrawlOrder,
 )
-from geomi.service.crawling.urls import UrlRow, UrlStatus
+from geomi.service.crawling.urls import UrlRow, UrlStatus, urls_end_s
 from geomi.service.documents import wire_id
 from geomi.url.parse import parse as parse_url
 
@@ -76,7 +77,10 @@ _SETTINGS: dict[str, str] = {
 
 
 class CrawlSettings(RequestModel):
-    """The settings of a crawl; a missing field has the value of the profile."""
+    """The settings of a crawl; a missing field has the value of the profile.
+
+    The defaults here are those of the profile `default`.
+    """
 
     max_depth: Annotated[int, Field(ge=1, le=10), WHOLE] = 3
     max_pages: Annotated[int, Field(ge=1, le=10_000), WHOLE] = 100
@@ -116,9 +120,9 @@ class CrawlSettings(RequestModel):
         Field(
             min_length=1,
             max_length=MAX_TYPES,
-            description="Default: all types that geomi can read.",
+            description="What else a server sends is not read.",
         ),
-    ] = ("text/html",)
+    ] = HttpRules().content_types
     enable_classification: Flag = True
     enable_quality_check: Flag = True
     quality_threshold: Annotated[Number, Field(ge=0, le=10)] = 5
@@ -140,6 +144,8 @@ class CrawlSettings(RequestModel):
             told["render"] = (Render.AUTO if self.render_java_script else Render.NEVER).value
         if "delay_between_requests" in said:
             told["politeness.delay_s"] = self.delay_between_requests / 1000
+        elif "requests_per_second" in said:  # else the delay of a profile would outweigh the rate
+            told["politeness.delay_s"] = 1 / self.requests_per_second
         if self.allowed_domains:
             told |= {"scope.within": Within.LIST.value, "scope.hosts": self.allowed_domains}
         if self.extraction_schema is not None:
@@ -147,6 +153,19 @@ class CrawlSettings(RequestModel):
         if self.follow_external_links:
             told["scope.within"] = Within.ANY.value
         return told
+
+
+class ContractSettings(CrawlSettings):
+    """The settings of a crawl; the defaults here are those of the profile `knowledge-base`."""
+
+    content_types: Annotated[
+        tuple[MediaType, ...],
+        Field(
+            min_length=1,
+            max_length=MAX_TYPES,
+            description="What else a server sends is not read.",
+        ),
+    ] = ("text/html",)
 
 
 def _alias(name: str) -> str:
@@ -190,6 +209,15 @@ class CrawlRequest(RequestModel):
         )
 
 
+class ContractCrawlRequest(CrawlRequest):
+    """A crawl to start by the paths of the contract (`/crawler`)."""
+
+    model_config = ConfigDict(json_schema_extra={"examples": [_EXAMPLE]})
+
+    profile: ProfileName = CONTRACT_PROFILE
+    config: ContractSettings = ContractSettings()
+
+
 class CrawlListQuery(ListQuery):
     """The crawls to list."""
 
@@ -198,14 +226,14 @@ class CrawlListQuery(ListQuery):
 
 
 class CrawlStatsResponse(ResponseModel):
-    """Counters of a crawl (JOB-02)."""
+    """Counters of a crawl (JOB-02): of its URLs what a list of them shows by `status`."""
 
     urls_discovered: int
-    urls_queued: int
-    urls_processed: int
-    urls_succeeded: int
+    urls_queued: int = Field(description="URLs that are `pending`.")
+    urls_processed: int = Field(description="All other URLs.")
+    urls_succeeded: int = Field(description="URLs that are `completed`.")
     urls_failed: int
-    urls_skipped: int
+    urls_skipped: int = Field(description="Left out by type, quality, or as a duplicate.")
     urls_blocked: int
     pages_indexed: int
     chunks_created: int
@@ -323,18 +351,18 @@ def _domains(job: CrawlJob) -> tuple[str, ...]:
 
 
 def _stats(job: CrawlJob, figures: CrawlCounts) -> CrawlStatsResponse:
-    stats = job.stats
+    by_status = figures.by_status
     return CrawlStatsResponse(
-        urls_discovered=stats.discovered,
+        urls_discovered=job.stats.discovered,
         urls_queued=figures.queued,
-        urls_processed=stats.settled,
-        urls_succeeded=stats.collected,
-        urls_failed=stats.failed,
-        urls_skipped=stats.skipped,
-        urls_blocked=stats.blocked,
+        urls_processed=figures.processed,
+        urls_succeeded=by_status.get(UrlStatus.COMPLETED, 0),
+        urls_failed=by_status.get(UrlStatus.FAILED, 0),
+        urls_skipped=by_status.get(UrlStatus.SKIPPED, 0),
+        urls_blocked=by_status.get(UrlStatus.BLOCKED, 0),
         pages_indexed=figures.indexed,
         chunks_created=figures.chunks,
-        bytes_downloaded=stats.bytes_received,
+        bytes_downloaded=job.stats.bytes_received,
         processing_time_ms=round(job.active_s * 1000),
     )
 
@@ -372,17 +400,27 @@ class UrlResponse(ResponseModel):
     unchanged: bool = Field(description="The site answered that nothing had changed.")
     priority: int
     attempts: int
+    last_attempt_at: datetime | None
+    next_attempt_at: datetime | None = Field(description="If it failed: when geomi tries again.")
     http_status: int | None
+    content_type: str | None = Field(description="Of the last answer, without parameters.")
+    content_length: int | None = Field(
+        description="Bytes of its body; if geomi did not read it, what its head says."
+    )
     document_id: str | None
     error: str | None
     discovered_at: datetime
     processed_at: datetime | None
-    next_attempt_at: datetime | None = Field(description="If it failed: when geomi tries again.")
+    ttl: int | None = Field(
+        description="When geomi deletes this URL, in seconds since 1970: null before the crawl is "
+        "over, or if it keeps the URL for ever. A recrawl makes it later."
+    )
 
     @classmethod
-    def of(cls, row: UrlRow, *, tenant: str, ahead_s: float) -> UrlResponse:
+    def of(cls, row: UrlRow, job: CrawlJob, *, ahead_s: float) -> UrlResponse:
         """Write a row; the wall clock is so much ahead of the time that is stored."""
         entry, document = row.entry, row.document
+        visited = moment_or_none(None if entry.settled_s is None else entry.settled_s + ahead_s)
         waits = entry.state is State.PENDING and entry.attempts > 0
         is_good = row.status in (UrlStatus.PENDING, UrlStatus.PROCESSING, UrlStatus.COMPLETED)
         told = document.detail if document and not is_good else entry.detail
@@ -390,7 +428,7 @@ class UrlResponse(ResponseModel):
             url_hash=row.url_hash,
             url=entry.url,
             crawl_job_id=entry.job,
-            tenant_id=tenant,
+            tenant_id=job.tenant,
             source=entry.source,
             parent_url=entry.parent,
             depth=entry.depth,
@@ -399,14 +437,16 @@ class UrlResponse(ResponseModel):
             unchanged=row.is_unchanged,
             priority=entry.priority,
             attempts=entry.attempts,
+            last_attempt_at=visited,
+            next_attempt_at=moment(entry.due_s + ahead_s) if waits else None,
             http_status=entry.status,
+            content_type=entry.media_type,
+            content_length=entry.body_bytes,
             document_id=wire_id(document.id) if document else None,
             error=None if is_good else told or entry.outcome,
             discovered_at=moment(entry.discovered_s + ahead_s),
-            processed_at=moment_or_none(
-                None if entry.settled_s is None else entry.settled_s + ahead_s
-            ),
-            next_attempt_at=moment(entry.due_s + ahead_s) if waits else None,
+            processed_at=None if entry.state is State.PENDING else visited,
+            ttl=urls_end_s(job),
         )
 
 

@@ -7,6 +7,8 @@ from typing import Annotated, Self
 
 from pydantic import ConfigDict, Field
 
+from geomi.analyse.page_text import read_text
+from geomi.api.schema.analysis import ContentAnalysisResponse
 from geomi.api.schema.wire import (
     MAX_LIMIT,
     WHOLE,
@@ -20,11 +22,14 @@ from geomi.api.schema.wire import (
     moment,
 )
 from geomi.engine.inspect.why import Explanation
+from geomi.engine.visit.record import RecordFields, article_of
 from geomi.model.index.analysis import PageType
 from geomi.model.index.document import CollectionCounts, DocumentRow, DocumentState
 from geomi.model.index.search import Filters, Hit, SearchResults
 from geomi.service.collections import Collection
 from geomi.service.documents import DocumentText, wire_id
+
+MAX_TEXT_CHARS = 2_000_000  # as much as `extract.max_markdown_chars` lets through by default
 
 Names = Annotated[tuple[Name, ...], Field(max_length=20)]
 SiteName = Annotated[str, Field(max_length=253, pattern=r"^[A-Za-z0-9.\[\]:_-]+$")]
@@ -129,16 +134,94 @@ class DocumentListResponse(ResponseModel):
     next_cursor: str | None = None
 
 
-class FullDocumentResponse(DocumentResponse):
-    """A document with its text and its whole analysis."""
+class DocumentLinkResponse(ResponseModel):
+    """A link of a document's page."""
 
-    markdown: str | None = Field(description="Null if its page is gone.")
-    analysis: dict[str, object]
+    url: str
+    text: str
+    is_internal: bool
+    rel: str | None
+
+
+class FullDocumentResponse(DocumentResponse):
+    """A document with its page, its text and its whole analysis.
+
+    If its page is gone, the fields of the page are null.
+    """
+
+    final_url: str | None = Field(description="Where redirects led.")
+    http_status: int | None
+    content_type: str | None
+    content_length: int | None = Field(description="Bytes of the body.")
+    html: str | None = Field(
+        description="The page as its site sent it; null if geomi keeps no responses."
+    )
+    markdown: str | None
+    text: str | None = Field(description="The markdown without its marks and without code.")
+    description: str | None
+    links: tuple[DocumentLinkResponse, ...]
+    canonical_url: str | None
+    published_at: str | None = Field(description="As the page says it.")
+    modified_at: str | None
+    author: str | None
+    fetched_at: datetime | None
+    fetch_time_ms: int | None
+    render_time_ms: int | None = Field(description="Null if no browser rendered the page.")
+    error: str | None = Field(description="Why geomi could not analyse the page.")
+    analysis: ContentAnalysisResponse | None = Field(
+        description="Null if geomi could not analyse the page."
+    )
 
     @classmethod
     def read(cls, reading: DocumentText) -> Self:
-        """Write a document with its text."""
-        return cls.of(reading.row, markdown=reading.markdown, analysis=reading.analysis)
+        """Write a document with its page."""
+        row, page = reading.row, reading.page
+        has_failed = row.state is DocumentState.FAILED
+        return cls.of(
+            row,
+            **(_PAGE_GONE if page is None else _page_fields(page)),
+            html=reading.html,
+            render_time_ms=None,
+            error=row.detail if has_failed else None,
+            analysis=None
+            if has_failed
+            else ContentAnalysisResponse.of(reading.analysis, suggested=reading.suggested),
+        )
+
+
+_PAGE_GONE: dict[str, object] = dict.fromkeys(
+    "final_url http_status content_type content_length markdown text description canonical_url "
+    "published_at modified_at author fetched_at fetch_time_ms".split()
+) | {"links": ()}
+
+
+def _page_fields(page: RecordFields) -> dict[str, object]:
+    """Give what is recorded of a page the names of the catalogue's `FetchResult`."""
+    article = article_of(page)
+    return {
+        "final_url": page["final_url"],
+        "http_status": page["status"],
+        "content_type": page["content_type"] or None,
+        "content_length": page["bytes"],
+        "markdown": page["markdown"],
+        "text": read_text(page["markdown"], MAX_TEXT_CHARS).text,
+        "description": page["description"] or None,
+        "links": tuple(
+            DocumentLinkResponse(
+                url=link["url"],
+                text=link["text"],
+                is_internal=link["internal"],
+                rel=link["rel"] or None,
+            )
+            for link in page["links"]
+        ),
+        "canonical_url": article.canonical or None,
+        "published_at": article.published_at or None,
+        "modified_at": article.modified_at or None,
+        "author": article.author or None,
+        "fetched_at": page["fetched_at"],
+        "fetch_time_ms": page["fetch_ms"],
+    }
 
 
 class SearchRequest(RequestModel):

@@ -4,13 +4,19 @@ from __future__ import annotations
 
 from typing import Annotated
 
+import orjson
 from pydantic import ConfigDict, Field
 
+from geomi.api.schema.analysis import (
+    ClassificationResponse,
+    ContentAnalysisResponse,
+    DecisionResponse,
+    QualityResponse,
+)
 from geomi.api.schema.crawl import CrawlResponse
 from geomi.api.schema.wire import WHOLE, Flag, HttpUrl, Name, RequestModel, ResponseModel
-from geomi.engine.survey.preview import Preview
-from geomi.model.index.analysis import PageQuality, PageType
-from geomi.service.crawling.previews import MAX_LINKS, MAX_PREVIEW_CHARS
+from geomi.engine.enrich.document import analysis_json
+from geomi.service.crawling.previews import MAX_LINKS, MAX_PREVIEW_CHARS, PreviewedPage
 from geomi.url.parse import parse as parse_url
 
 _PAGE = "https://docs.example.com/start"
@@ -23,31 +29,6 @@ class PreviewRequest(RequestModel):
 
     url: HttpUrl
     render_java_script: Flag = True
-
-
-class ClassificationResponse(ResponseModel):
-    """The type of a page."""
-
-    page_type: PageType
-    confidence: float
-    subtypes: tuple[str, ...]
-    reasoning: str
-
-
-class QualityResponse(ResponseModel):
-    """The quality of a page, from 0 to 10; null means "cannot be known"."""
-
-    overall: float
-    depth: float
-    readability: float
-    relevance: float | None
-    originality: float | None
-    flags: dict[str, bool | None]
-
-    @classmethod
-    def of(cls, found: PageQuality) -> QualityResponse:
-        """Write a quality."""
-        return cls.from_fields(found, flags={flag.value: is_up for flag, is_up in found.flags})
 
 
 class LinkResponse(ResponseModel):
@@ -67,25 +48,25 @@ class PreviewResponse(ResponseModel):
     content_preview: str = Field(max_length=MAX_PREVIEW_CHARS)
     classification: ClassificationResponse | None
     quality: QualityResponse | None
-    should_index: bool
-    index_reason: str
+    decision: DecisionResponse
     links: tuple[LinkResponse, ...] = Field(max_length=MAX_LINKS)
 
     @classmethod
-    def of(cls, seen: Preview) -> PreviewResponse:
+    def of(cls, previewed: PreviewedPage) -> PreviewResponse:
         """Write a preview."""
-        analysis, here = seen.analysis, parse_url(seen.final_url)
+        seen = previewed.seen
+        here = parse_url(seen.final_url)
         host = here.host if here else ""
-        kind, quality = analysis.classification, analysis.quality
+        kept = orjson.loads(analysis_json(seen.analysis))
+        analysis = ContentAnalysisResponse.of(kept, suggested=previewed.suggested)
         return cls(
             url=seen.url,
             final_url=seen.final_url,
             title=seen.article.title,
             content_preview=seen.article.text[:MAX_PREVIEW_CHARS],
-            classification=ClassificationResponse.from_fields(kind) if kind else None,
-            quality=QualityResponse.of(quality) if quality else None,
-            should_index=analysis.decision.should_index,
-            index_reason=analysis.decision.reason,
+            classification=analysis.classification,
+            quality=analysis.quality,
+            decision=analysis.decision,
             links=tuple(
                 LinkResponse(url=link.url, text=link.text, is_internal=_host(link.url) == host)
                 for link in seen.article.links[:MAX_LINKS]

@@ -20,6 +20,7 @@ import orjson
 import typer
 
 from geomi.analyse.page import analyse as analyse_page
+from geomi.api.schema.analysis import ContentAnalysisResponse
 from geomi.app import DataDirectory
 from geomi.cli import flags
 from geomi.cli.console import print_json, say, say_check, say_pairs
@@ -193,7 +194,8 @@ def _tell(found: RulesComparison, as_json: bool) -> None:
 
 def _give(analysis: Analysis, as_json: bool) -> None:
     if as_json:
-        print(analysis_json(analysis).decode())
+        told = ContentAnalysisResponse.of(orjson.loads(analysis_json(analysis)))
+        print(told.model_dump_json(by_alias=True))
         return
     decision = analysis.decision
     answer = "indexed" if decision.should_index else f"not indexed:  {decision.reason}"

@@ -304,6 +304,8 @@ class VisitEndings:
             novelty=end.novelty,
             refusal=end.refusal,
             endorsed=end.found.endorsed,
+            media_type=response.told_type(fetched),
+            body_bytes=response.told_length(fetched),
         )
         archived = end.stored.capture if end.stored else None
         return ClosedVisit(settlement, archived, fetched.fetch_ms, end.found.links)

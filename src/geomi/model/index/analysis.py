@@ -333,7 +333,6 @@ class IndexDecision:
     reason: IndexReason
     detail: str
     engine: Engine
-    suggested_collection: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import StrEnum
 
+from geomi.model.verdict import State
+
 # With what was understood of them, a thousand documents are some megabytes.
 MAX_LISTED = 1000
 
@@ -86,6 +88,23 @@ class CollectionCounts:
     indexed: int
     skipped: int
     failed: int
+    chunks: int
+
+
+@dataclass(frozen=True, slots=True)
+class StatusCount:
+    """How many URLs of a job are in a state, with the same fate of their documents.
+
+    Args:
+        is_page: whether a page is expected there, not a list of URLs.
+        document: what became of the page; None where nothing did, or has yet.
+        chunks: of these documents.
+    """
+
+    state: State
+    is_page: bool
+    document: DocumentState | None
+    entries: int
     chunks: int
 
 

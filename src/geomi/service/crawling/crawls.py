@@ -2,8 +2,9 @@
 
 An order is read into a plan, and what could never work is refused before anything is written; the
 refusal names the field that is wrong. A crawl of a service has the default profile and the limits
-of API-02…API-06 and JOB-03, unless it names another profile, which brings its own. A public host is
-refused while no contact address is set (LEG-08). Whether a host is the operator's own is told by
+of API-02…API-06 and JOB-03, unless it names another profile, which brings its own. The paths of the
+contract, `/crawler`, have `knowledge-base`. A public host is refused while no contact address is
+set (LEG-08). Whether a host is the operator's own is told by
 its name; nothing is looked up here.
 
 A request only stores a crawl; `begin_waiting` starts it when its tenant may run another one. A
@@ -17,9 +18,11 @@ operations of a knowledge base.
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
+from typing import Final
 
 from geomi.admit import glob
 from geomi.admit.address import is_public
@@ -40,10 +43,12 @@ from geomi.errors import (
     UnknownName,
     WrongState,
 )
-from geomi.model.job import CrawlJob, JobFilter, JobState, StopReason
+from geomi.model.index.document import DocumentState
+from geomi.model.job import CrawlJob, Expired, JobFilter, JobState, StopReason
 from geomi.model.tenant import Quota
 from geomi.service import collections
 from geomi.service.access import tenants
+from geomi.service.crawling.urls import UrlStatus, status_of
 from geomi.service.service import Service, TenantService
 from geomi.settings.layers import (
     Layer,
@@ -61,6 +66,7 @@ from geomi.url.parse import parse as parse_url
 MIB = 1024 * 1024
 ORIGIN = "request"
 PROFILE = "default"
+CONTRACT_PROFILE: Final = "knowledge-base"  # what the paths of the contract mean (API-01)
 # Those whose politeness is never less than RFC 9309 asks for, or a provider's own.
 PROFILES = ("default", "docs", "knowledge-base")
 MAX_SEEDS = 10  # API-01
@@ -207,11 +213,21 @@ def is_operators_own(url: Url, settings: Settings) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class CrawlCounts:
-    """What is counted of a crawl beside its own counters (JOB-02)."""
+    """A crawl's URLs by status, as a list of them shows, and what search finds of it (JOB-02)."""
 
-    queued: int
+    by_status: Mapping[UrlStatus, int]
     indexed: int
     chunks: int
+
+    @property
+    def queued(self) -> int:
+        """How many URLs wait."""
+        return self.by_status.get(UrlStatus.PENDING, 0)
+
+    @property
+    def processed(self) -> int:
+        """How many URLs were visited, or judged to be left alone."""
+        return sum(self.by_status.values()) - self.queued
 
 
 async def start(
@@ -248,10 +264,31 @@ async def page(desk: TenantService, which: JobFilter, *, before: str, limit: int
 
 
 async def crawl_counts(desk: TenantService, job: CrawlJob) -> CrawlCounts:
-    """Count what a crawl's own counters do not."""
-    outlook = await desk.world.store.census.outlook(job.id, now_s=desk.world.clock.now_s())
-    documents = await desk.world.store.documents.counts(job.id)
-    return CrawlCounts(outlook.pending, documents.indexed, documents.chunks)
+    """Count a crawl's URLs by status, and what search finds of it."""
+    if job.expired is not Expired.NOTHING:
+        return await _counts_of_expired(desk, job)
+    counts = await desk.world.store.census.statuses(
+        job.id, collection=job.config.analysis.collection
+    )
+    by_status = Counter[UrlStatus]()
+    for one in counts:
+        by_status[status_of(one.state, one.document, job, is_page=one.is_page)] += one.entries
+    found = [one for one in counts if one.document is DocumentState.INDEXED]
+    return CrawlCounts(
+        by_status, sum(one.entries for one in found), sum(one.chunks for one in found)
+    )
+
+
+async def _counts_of_expired(desk: TenantService, job: CrawlJob) -> CrawlCounts:
+    """Count by what is left when the URLs themselves are gone: counters and documents."""
+    stats, documents = job.stats, await desk.world.store.documents.counts(job.id)
+    by_status = {
+        UrlStatus.COMPLETED: max(stats.collected - documents.skipped - documents.failed, 0),
+        UrlStatus.FAILED: stats.failed + documents.failed,
+        UrlStatus.SKIPPED: stats.skipped + documents.skipped,
+        UrlStatus.BLOCKED: stats.blocked,
+    }
+    return CrawlCounts(by_status, documents.indexed, documents.chunks)
 
 
 async def cancel(desk: TenantService, job_id: str) -> CrawlJob:

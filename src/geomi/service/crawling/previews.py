@@ -16,7 +16,8 @@ from geomi.engine.survey.preview import preview as look
 from geomi.engine.survey.survey import Survey, survey
 from geomi.engine.visit.rules import read_job_rules
 from geomi.errors import NothingFetched
-from geomi.service.crawling.crawls import CrawlOrder, in_field, plan_for
+from geomi.service import collections
+from geomi.service.crawling.crawls import PROFILE, CrawlOrder, in_field, plan_for
 from geomi.service.service import TenantService
 
 MAX_PREVIEW_CHARS = 500
@@ -27,15 +28,27 @@ SAMPLES = 1  # a page of each site, to learn what its pages cost
 LONGEST_S = 30.0  # somebody waits for the answer
 
 
-async def preview(desk: TenantService, url: str, *, renders: bool) -> Preview:
+@dataclass(frozen=True, slots=True)
+class PreviewedPage:
+    """A page, and the collection that it belongs into by its type, if there is one."""
+
+    seen: Preview
+    suggested: str | None
+
+
+async def preview(
+    desk: TenantService, url: str, *, renders: bool, profile: str = PROFILE
+) -> PreviewedPage:
     """Fetch a page and say what would be made of it; nothing is stored."""
     settings = _ONE_PAGE | {"render": "auto" if renders else "never"}
     with in_field("url"):
-        plan = plan_for(desk, CrawlOrder("preview", (url,), settings=settings))
+        plan = plan_for(desk, CrawlOrder("preview", (url,), profile=profile, settings=settings))
         config, (seed,) = plan.resolved.config, plan.seeds
         rules = await read_job_rules(desk.world, config, [seed.href])
         with desk.looks.taken():
-            return await look(desk.world, seed, rules)
+            seen = await look(desk.world, seed, rules)
+    kind = seen.analysis.classification
+    return PreviewedPage(seen, await collections.suggest(desk, kind.page_type if kind else ""))
 
 
 @dataclass(frozen=True, slots=True)

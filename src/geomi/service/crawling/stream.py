@@ -18,6 +18,7 @@ import orjson
 from geomi.errors import FieldRefused, UnknownName
 from geomi.model.job import CrawlJob, JobEvent, JobState
 from geomi.service.crawling import crawls
+from geomi.service.crawling.urls import UrlStatus
 from geomi.service.service import TenantService
 
 AT_ONCE = 100
@@ -137,9 +138,9 @@ async def _progress(desk: TenantService, job_id: str) -> StreamEvent:
             "paused": job.paused,
             "urlsDiscovered": job.stats.discovered,
             "urlsQueued": figures.queued,
-            "urlsProcessed": job.stats.settled,
-            "urlsSucceeded": job.stats.collected,
-            "urlsFailed": job.stats.failed,
+            "urlsProcessed": figures.processed,
+            "urlsSucceeded": figures.by_status.get(UrlStatus.COMPLETED, 0),
+            "urlsFailed": figures.by_status.get(UrlStatus.FAILED, 0),
             "pagesIndexed": figures.indexed,
             "bytesDownloaded": job.stats.bytes_received,
         },

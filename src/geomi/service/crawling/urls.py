@@ -23,6 +23,7 @@ from geomi.url.parse import split
 
 # How often more is looked for: a status that is rare makes short pages, not slow ones.
 LOOKS = 10
+DAY_S = 86_400.0
 PLACE = re.compile(r"(\d{1,18})-([0-9a-f]{32})?")
 
 
@@ -117,14 +118,27 @@ async def page(
     return UrlPage(tuple(rows), after)
 
 
-def status_of(entry: UrlEntry, document: DocumentRow | None, job: CrawlJob) -> UrlStatus:
+def status_of(
+    state: State, document: DocumentState | None, job: CrawlJob, *, is_page: bool
+) -> UrlStatus:
     """Return the one status over what the frontier and the documents say."""
-    if entry.state is not State.COMPLETED or entry.kind is not EntryKind.PAGE:
-        return UrlStatus(entry.state.value)
+    if state is not State.COMPLETED or not is_page:
+        return UrlStatus(state.value)
     if document is not None:
-        return _BY_DOCUMENT[document.state]
+        return _BY_DOCUMENT[document]
     is_awaited = job.config.analysis.index and not job.state.is_final
     return UrlStatus.PROCESSING if is_awaited else UrlStatus.COMPLETED
+
+
+def urls_end_s(job: CrawlJob) -> int | None:
+    """Return when the URLs of a job are deleted at the earliest (wall clock); None: not known."""
+    kept_s = [
+        days * DAY_S for days in (job.config.retention.urls_days, job.config.retention.jobs_days)
+    ]
+    terms = [one for one in kept_s if one]
+    if not job.state.is_final or not terms:
+        return None
+    return round((job.ended_at_s or job.created_at_s) + min(terms))
 
 
 def place_text(place: PageCursor) -> str:
@@ -143,4 +157,10 @@ async def _row(desk: TenantService, job: CrawlJob, entry: UrlEntry) -> UrlRow:
     is_page = entry.state is State.COMPLETED and entry.kind is EntryKind.PAGE
     document = await desk.world.store.documents.get(name) if is_page else None
     key = UrlIdentity(job.config).key(split(entry.url))
-    return UrlRow(entry, sha256_hex(key), status_of(entry, document, job), document)
+    status = status_of(
+        entry.state,
+        document.state if document else None,
+        job,
+        is_page=entry.kind is EntryKind.PAGE,
+    )
+    return UrlRow(entry, sha256_hex(key), status, document)

@@ -66,6 +66,7 @@ Band = tuple[int, int]  # key and page
 
 _CLOSE = (
     "queue", "url_hash", "state", "depth", "outcome", "status", "detail", "settled_s", "due_s",
+    "media_type", "body_bytes",
 )  # fmt: skip
 _PAGE = (*PAGES.names, "number")
 _CAPTURE = (
@@ -366,7 +367,8 @@ def write_exclusions(db: PostgresSession, found: Sequence[tuple[int, Sequence[Ex
 def _close_columns(key: Key, visit: Settlement) -> tuple[object, ...]:
     return (
         *key, visit.state.value, visit.entry.depth, visit.outcome.value, visit.status,
-        visit.detail, float(visit.settled_s), float(visit.due_s),
+        visit.detail, float(visit.settled_s), float(visit.due_s), visit.media_type,
+        visit.body_bytes,
     )  # fmt: skip
 
 

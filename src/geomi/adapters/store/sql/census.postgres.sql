@@ -2,7 +2,8 @@
 -- One URL of a job on one of all its hosts; first its host.
 SELECT queues.host,
        url_hash, url, depth, priority, source, kind, parent, origin, hops, discovered_s,
-       found.state, attempts, due_s, settled_s, outcome, status, detail, nesting, found.pattern,
+       found.state, attempts, due_s, settled_s, outcome, status, detail, media_type,
+       body_bytes, nesting, found.pattern,
        lastmod_s, visited, stale_links, stale_text, text_mark, stale_growth
 FROM queues
 JOIN entries AS found ON found.queue = queues.number
@@ -15,7 +16,8 @@ LIMIT 1;
 -- One URL of a job on a host; first its host.
 SELECT queues.host,
        url_hash, url, depth, priority, source, kind, parent, origin, hops, discovered_s,
-       found.state, attempts, due_s, settled_s, outcome, status, detail, nesting, found.pattern,
+       found.state, attempts, due_s, settled_s, outcome, status, detail, media_type,
+       body_bytes, nesting, found.pattern,
        lastmod_s, visited, stale_links, stale_text, text_mark, stale_growth
 FROM queues
 JOIN entries AS found ON found.queue = queues.number
@@ -28,13 +30,27 @@ LIMIT 1;
 -- A queue's URLs in the order of their hashes; first of each its host.
 SELECT (SELECT host FROM queues WHERE number = :queue),
        url_hash, url, depth, priority, source, kind, parent, origin, hops, discovered_s,
-       found.state, attempts, due_s, settled_s, outcome, status, detail, nesting, found.pattern,
+       found.state, attempts, due_s, settled_s, outcome, status, detail, media_type,
+       body_bytes, nesting, found.pattern,
        lastmod_s, visited, stale_links, stale_text, text_mark, stale_growth
 FROM entries AS found
 LEFT JOIN patterns ON patterns.queue = found.queue AND md5(patterns.pattern) = md5(found.pattern)
 WHERE found.queue = :queue AND url_hash > :after AND (:state::text IS NULL OR found.state = :state)
 ORDER BY url_hash
 LIMIT :many;
+
+-- name: statuses
+-- How many of a job's URLs are in which state, and what became of the documents of its pages.
+SELECT entries.state, entries.kind = 'page' AS is_page, documents.state AS document, COUNT(*),
+       COALESCE(SUM(documents.chunks), 0)
+FROM jobs
+JOIN queues ON queues.job = jobs.number
+JOIN entries ON entries.queue = queues.number
+LEFT JOIN documents ON documents.tenant = jobs.tenant
+    AND entries.state = /* entry completed */ AND entries.kind = 'page'
+    AND documents.id = :collection::text || '/' || encode(entries.url_hash, 'hex')
+WHERE jobs.id = :job AND jobs.tenant = :tenant
+GROUP BY entries.state, is_page, document;
 
 -- name: edge
 -- How far one answer may look: where the last of so many URLs after one is. Each queue gives no more
@@ -62,7 +78,8 @@ LIMIT 1 OFFSET :looked;
 -- Those of a job's URLs between two places that a filter means; first of each its queue and host.
 SELECT own.number, own.host,
        url_hash, url, depth, priority, source, kind, parent, origin, hops, discovered_s,
-       found.state, attempts, due_s, settled_s, outcome, status, detail, nesting, found.pattern,
+       found.state, attempts, due_s, settled_s, outcome, status, detail, media_type,
+       body_bytes, nesting, found.pattern,
        lastmod_s, visited, stale_links, stale_text, text_mark, stale_growth
 FROM (
     SELECT number, host FROM queues

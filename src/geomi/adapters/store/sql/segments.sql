@@ -51,7 +51,7 @@ WHERE queue = :queue AND url_hash = :url_hash
 -- Let an entry wait again.
 UPDATE entries
 SET state = /* entry after requeue */, outcome = NULL, status = NULL, detail = '',
-    settled_s = NULL, due_s = 0
+    media_type = NULL, body_bytes = NULL, settled_s = NULL, due_s = 0
 WHERE queue = :queue AND url_hash = :url_hash AND state IN (/* entry before requeue */);
 
 -- name: grow

@@ -189,7 +189,7 @@ class _Books:
         values = (
             visit.state.value, entry.depth, visit.outcome.value, visit.status, visit.detail,
             visit.settled_s, visit.due_s, self._queue(job, entry.host), entry.url_hash,
-            entry.attempts,
+            entry.attempts, visit.media_type, visit.body_bytes,
         )  # fmt: skip
         if self.db.execute(SQL["close"], values).rowcount:
             return visit.state

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from geomi.adapters.store.hot import HotPath
-from geomi.adapters.store.rows import Row, ending_of, entry_of, examples_of
+from geomi.adapters.store.rows import Row, ending_of, entry_of, examples_of, status_count_of
 from geomi.adapters.store.session import Database, Session
 from geomi.adapters.store.statements import table_statements
 from geomi.errors import StoreError
@@ -19,6 +19,7 @@ from geomi.model.entry import (
     UrlEntry,
 )
 from geomi.model.history import FIRST_CURSOR, PageCursor
+from geomi.model.index.document import StatusCount
 from geomi.model.site import HostView, OutcomeCount
 from geomi.model.verdict import Outcome, State
 from geomi.ports.frontier import EntryEnding
@@ -80,6 +81,12 @@ class CensusTable:
         values = self._of(job)
         rows = await self._database.read(lambda db: db.rows(SQL["outcomes"], values))
         return {ending_of(row): row[3] for row in rows}
+
+    async def statuses(self, job: str, *, collection: str) -> list[StatusCount]:
+        """Count a job's entries by state and by what became of their documents."""
+        values = self._of(job) | {"collection": collection}
+        rows = await self._database.read(lambda db: db.rows(SQL["statuses"], values))
+        return [status_count_of(row) for row in rows]
 
     async def rows(
         self, job: str, which: EntryFilter, *, after: PageCursor = FIRST_CURSOR, limit: int

@@ -41,12 +41,16 @@ SET state = CASE
         THEN /* entry after reopen */ ELSE done.state
     END,
     outcome = done.outcome, status = done.status, detail = done.detail,
+    media_type = done.media_type, body_bytes = done.body_bytes,
     settled_s = done.settled_s, due_s = done.due_s, attempts = attempts + 1
 FROM unnest(
     %(queue)b::bigint[], %(url_hash)b::bytea[], %(state)b::text[], %(depth)b::integer[],
     %(outcome)b::text[], %(status)b::integer[], %(detail)b::text[], %(settled_s)b::float8[],
-    %(due_s)b::float8[]
-) AS done (queue, url_hash, state, depth, outcome, status, detail, settled_s, due_s)
+    %(due_s)b::float8[], %(media_type)b::text[], %(body_bytes)b::bigint[]
+) AS done (
+    queue, url_hash, state, depth, outcome, status, detail, settled_s, due_s, media_type,
+    body_bytes
+)
 WHERE entries.queue = done.queue AND entries.url_hash = done.url_hash
     AND entries.state IN (/* entry before settle */)
 RETURNING entries.queue, entries.url_hash, entries.state;

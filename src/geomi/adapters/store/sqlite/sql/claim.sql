@@ -34,7 +34,8 @@ SELECT EXISTS (
            WHERE tenant = :tenant AND refused.url_hash = found.url_hash
        ),
        url_hash, url, depth, priority, source, kind, parent, origin, hops, discovered_s,
-       state, attempts, due_s, settled_s, outcome, status, detail, nesting, found.pattern,
+       state, attempts, due_s, settled_s, outcome, status, detail, media_type,
+       body_bytes, nesting, found.pattern,
        lastmod_s, visited, stale_links, stale_text, text_mark, stale_growth
 FROM (
     SELECT * FROM (

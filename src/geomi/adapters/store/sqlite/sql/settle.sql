@@ -3,7 +3,7 @@
 -- page that came nearer while it was lent is left to `open_again`.
 UPDATE entries
 SET state = ?1, outcome = ?3, status = ?4, detail = ?5, settled_s = ?6, due_s = ?7,
-    attempts = attempts + 1
+    media_type = ?11, body_bytes = ?12, attempts = attempts + 1
 WHERE queue = ?8 AND url_hash = ?9 AND attempts = ?10
     AND state IN (/* entry before settle */)
     AND NOT (?1 IN (/* entry before reopen */) AND kind = 'page' AND depth < ?2);
@@ -12,7 +12,8 @@ WHERE queue = ?8 AND url_hash = ?9 AND attempts = ?10
 -- A page that came nearer while it was lent waits again at once: its links were taken from farther
 -- away.
 UPDATE entries
-SET outcome = ?3, status = ?4, detail = ?5, settled_s = ?6, due_s = ?7, attempts = attempts + 1
+SET outcome = ?3, status = ?4, detail = ?5, settled_s = ?6, due_s = ?7,
+    media_type = ?11, body_bytes = ?12, attempts = attempts + 1
 WHERE queue = ?8 AND url_hash = ?9 AND attempts = ?10
     AND state IN (/* entry before settle */)
     AND ?1 IN (/* entry before reopen */) AND kind = 'page' AND depth < ?2;

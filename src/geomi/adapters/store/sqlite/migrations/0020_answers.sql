@@ -1,0 +1,3 @@
+-- What the last answer of a URL was and how long; NULL where none came. Only new visits write it.
+ALTER TABLE entries ADD COLUMN media_type TEXT;
+ALTER TABLE entries ADD COLUMN body_bytes INTEGER;

@@ -1,0 +1,197 @@
+"""The paths of the contract: `/crawler` means the knowledge base's profile, shown and crawled."""
+
+from __future__ import annotations
+
+from contextlib import ExitStack
+from itertools import pairwise
+from pathlib import Path
+
+import pytest
+
+from tests.api.asking import Client, Ground, Json, serving
+from tests.service.working import carried_out
+from tests.support.crawl import page, robots
+from tests.support.prose import prose
+from tests.support.server import Reply, Route, Site
+from tests.support.waiting import waits
+
+AGENT = "KnowledgeBaseBot/1.0 (+https://example.com/bot; bot@example.com)"
+# As the contract has them: default, least and most of each field.
+DEFAULTS: dict[str, object] = {
+    "maxDepth": 3,
+    "maxPages": 100,
+    "respectRobotsTxt": True,
+    "renderJavaScript": True,
+    "requestsPerSecond": 1,
+    "enableClassification": True,
+    "enableQualityCheck": True,
+    "qualityThreshold": 5,
+    # of the document's CrawlConfig
+    "followExternalLinks": False,
+    "delayBetweenRequests": 1000,
+    "minContentLength": 100,
+    "maxContentLength": 100_000,
+    "contentTypes": ["text/html"],
+    "maxDuration": 3600,
+    "maxBytes": 104_857_600,
+}
+BOUNDS = {
+    "maxDepth": (1, 10),
+    "maxPages": (1, 10_000),
+    "requestsPerSecond": (0.1, 5),
+    "qualityThreshold": (0, 10),
+}
+WEB: dict[str, Route] = {
+    "/robots.txt": robots("User-agent: KnowledgeBaseBot", "Disallow: /secret", "", "User-agent: *"),
+    "/": page(
+        "bakery", "/one", "/accounting", "/mycalendar", "/find?s=rye", "/q?v=1", "/q?v=2",
+        "/data", "/thin", "/secret", "http://elsewhere.localhost/", text=prose("the bakery"),
+    ),
+    "/one": page("one", "/two", text=prose("one")),
+    "/two": page("two", "/three", text=prose("two")),
+    "/three": page("three", "/four", text=prose("three")),
+    "/four": page("four", text=prose("four")),
+    "/q": lambda seen: page(seen.target, text=prose(seen.target)),
+    "/data": Reply(b"flour,salt,water " * 20, content_type="text/plain"),
+    "/thin": page("thin", text="{{price}} {{name}} {{stock}} " * 6),
+    "/accounting": page("accounting", text=prose("accounting")),
+    "/mycalendar": page("my calendar", text=prose("calendar")),
+    "/find": page("find", text=prose("find")),
+}  # fmt: skip
+QUICK = {"requestsPerSecond": 5}
+
+
+async def kept_by(ground: Ground, path: str, asked: dict[str, object]) -> Json:
+    """Let a crawl of the bakery be done, started by a path."""
+    return await carried_out(ground, path, {"collectionId": "bakery"} | asked)
+
+
+async def statuses(client: Client, job: Json, site: Site) -> dict[str, str]:
+    """Return the status of every URL of a crawl, by its path."""
+    rows = (await client.get(f"/crawls/{job['jobId']}/urls?limit=100")).json["urls"]
+    return {row["url"].removeprefix(site.url("")): row["status"] for row in rows}
+
+
+def asked_of(site: Site) -> set[str]:
+    """Return what a site was asked for."""
+    return {seen.target for seen in site.log}
+
+
+@pytest.mark.req("API-02", "API-03", "API-04", "API-05", "API-06")
+@waits
+async def test_the_document_shows_every_default_of_the_contract(tmp_path: Path) -> None:
+    async with serving(tmp_path) as ground:
+        document = (await ground.mine.without_prefix().get("/openapi.json")).json
+    start = document["paths"]["/crawler/crawls"]["post"]
+    request = _body(document, start)
+    assert request["properties"]["profile"]["default"] == "knowledge-base"
+    settings = _named(document, request["properties"]["config"]["$ref"])["properties"]
+    assert {name: settings[name]["default"] for name in DEFAULTS} == DEFAULTS
+    assert {name: _bounds(settings[name]) for name in BOUNDS} == BOUNDS
+    assert _counts(request["properties"]["seedUrls"]) == (1, 10)
+    assert _counts(request["properties"]["sitemapUrls"]) == (0, 5)
+    preview = _body(document, document["paths"]["/crawler/preview"]["post"])
+    assert preview["properties"]["renderJavaScript"]["default"] is True
+    for path, limit in (("/crawler/crawls", 20), ("/crawler/crawls/{jobId}/urls", 50)):
+        told = document["paths"][path]["get"]["parameters"]
+        assert [one["schema"]["default"] for one in told if one["name"] == "limit"] == [limit]
+    plain = _body(document, document["paths"]["/api/v1/crawls"]["post"])
+    assert plain["properties"]["profile"]["default"] == "default"
+
+
+@pytest.mark.req("API-01", "CFG-14", "CFG-16", "SCP-10", "CTY-06")
+@waits
+async def test_the_contract_crawls_as_a_knowledge_base_and_the_other_paths_do_not(
+    tmp_path: Path,
+) -> None:
+    with Site(WEB) as site:
+        asked: dict[str, object] = {"seedUrls": [site.url("/")], "config": QUICK}
+        async with serving(tmp_path) as ground:
+            job = await kept_by(ground, "/crawler/crawls", asked)
+            assert job["status"] == "completed", job
+            assert {name: job["config"][name] for name in DEFAULTS} == DEFAULTS | {
+                "requestsPerSecond": 5,
+                "delayBetweenRequests": 200,
+            }
+            assert {seen.headers["user-agent"] for seen in site.log} == {AGENT}
+            found = await statuses(ground.mine, job, site)
+            assert found == {
+                "/": "completed", "/one": "completed", "/two": "completed", "/three": "completed",
+                "/q?v=1": "completed", "/q?v=2": "completed",
+                "/data": "skipped",  # text/plain
+                "/thin": "skipped",  # below the threshold of quality
+                "/secret": "blocked",
+            }  # fmt: skip
+            assert not asked_of(site) & {"/four", "/accounting", "/mycalendar", "/find?s=rye"}
+            page_types = [one["pageType"] for one in await _documents(ground.mine)]
+            assert page_types and all(page_types)
+
+            site.log.clear()
+            await ground.mine.delete("/collections/bakery")
+            job = await kept_by(ground, "/api/v1/crawls", asked)
+            assert {seen.headers["user-agent"].partition("/")[0] for seen in site.log} == {"geomi"}
+            found = await statuses(ground.mine, job, site)
+            assert found["/data"] == "completed" and found["/secret"] == "failed"
+            assert asked_of(site) >= {"/accounting", "/mycalendar"}
+
+
+@pytest.mark.req("CFG-15", "API-12")
+@waits
+async def test_a_second_lies_between_two_requests_of_the_contract(tmp_path: Path) -> None:
+    """Where nothing is said of the pace: one request a second, and a second between two."""
+    with Site({"/": page("bakery", text=prose("the bakery"))}) as site:
+        async with serving(tmp_path) as ground:
+            await kept_by(ground, "/crawler/crawls", {"seedUrls": [site.url("/")]})
+            looked = await ground.mine.without_prefix().post(
+                "/crawler/preview", {"url": site.url("/")}
+            )
+            assert looked.status == 200 and looked.json["title"] == "bakery"
+    seen = sorted((one.started_s, one.ended_s or 0.0) for one in site.log)
+    assert len(seen) >= 3
+    assert min(two[0] - one[1] for one, two in pairwise(seen)) >= 0.99
+    assert {one.headers["user-agent"] for one in site.log} == {AGENT}
+
+
+@pytest.mark.req("API-02", "JOB-03")
+@waits
+async def test_a_crawl_of_the_contract_ends_after_a_hundred_pages(tmp_path: Path) -> None:
+    """Ten seeds on ten machines, each with more pages than it may bring."""
+    web: dict[str, Route] = {
+        f"/{n}": page(f"loaf {n}", *(f"/{other}" for other in range(15)), text=prose(f"loaf {n}"))
+        for n in range(15)
+    }
+    with ExitStack() as up:
+        sites = [up.enter_context(Site(web, address=f"127.0.0.{n + 30}")) for n in range(10)]
+        async with serving(tmp_path) as ground:
+            job = await kept_by(
+                ground,
+                "/crawler/crawls",
+                {"seedUrls": [site.url("/0") for site in sites], "config": QUICK},
+            )
+            assert (job["status"], job["stopReason"]) == ("completed", "max_pages")
+            assert job["stats"]["urlsProcessed"] == 100
+            assert job["stats"]["urlsQueued"] == 50
+
+
+async def _documents(client: Client) -> list[Json]:
+    """Return the documents that search can find."""
+    told = await client.get("/documents?collectionId=bakery&state=indexed&limit=100")
+    documents: list[Json] = told.json["documents"]
+    return documents
+
+
+def _named(document: Json, ref: str) -> Json:
+    return document["components"]["schemas"][ref.rpartition("/")[2]]
+
+
+def _body(document: Json, operation: Json) -> Json:
+    content = operation["requestBody"]["content"]["application/json"]
+    return _named(document, content["schema"]["$ref"])
+
+
+def _bounds(told: Json) -> tuple[float, float]:
+    return told["minimum"], told["maximum"]
+
+
+def _counts(told: Json) -> tuple[int, int]:
+    return told.get("minItems", 0), told["maxItems"]
