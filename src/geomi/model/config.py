@@ -257,6 +257,9 @@ class Politeness:
     max_backoff_s: Seconds = 60.0
     max_per_hour: Count = 0  # requests of all jobs that have such a cap, together; 0: no limit
     max_per_day: Count = 0
+    # Requests to one registrable domain, of all jobs that have such a cap (POL-11); 0: no limit.
+    max_per_domain_hour: Count = 0
+    max_per_domain_day: Count = 0
 
 
 @dataclass(frozen=True, slots=True)

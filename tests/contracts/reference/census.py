@@ -18,10 +18,11 @@ from geomi.model.entry import (
 )
 from geomi.model.history import FIRST_CURSOR, PageCursor
 from geomi.model.page import PageRecord
-from geomi.model.site import HostView, OutcomeCount
+from geomi.model.site import HostView, OutcomeCount, RequestWindow
 from geomi.model.verdict import Outcome, State
 from geomi.ports.frontier import EntryEnding
 from tests.contracts.reference.claim import hosts_left, pages_left
+from tests.contracts.reference.windows import windows
 from tests.contracts.reference.world import Book, World
 
 
@@ -112,6 +113,10 @@ class MemoryCensus:
         own = (book for book in self._world.books.values() if book.job.tenant == self._tenant)
         names = sorted({host for book in own for host in book.queues if host > after})
         return [_view(self._world.host(host)) for host in names[: entries_shown(limit)]]
+
+    async def windows(self, domain: str, *, now_s: float) -> list[RequestWindow]:
+        """List the counts of requests to a domain that have not expired, the newest first."""
+        return windows(self._world.minutes, domain, now_s=now_s)
 
     async def release_dead(self, owners: Sequence[str], *, now_s: float) -> int:
         """End the leases of owners known to be dead."""

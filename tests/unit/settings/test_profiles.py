@@ -69,6 +69,7 @@ MATRIX: list[tuple[str, tuple[object, ...]]] = [
     ("politeness.per_ip", (4, 1, ..., ..., 4, 4)),
     ("politeness.max_per_hour", (0, 1000, ..., ..., ..., ...)),
     ("politeness.max_per_day", (0, 10_000, ..., ..., ..., ...)),
+    ("politeness.max_per_domain_hour", (0, ..., ..., ..., ..., 18_000)),
     ("safety.pii", ("flag", "redact", "off", "off", ..., ...)),
     ("safety.pii_types", (tuple(PiiKind), (PiiKind.EMAIL,), ..., ..., ..., ...)),
     ("store.raw", (None, ..., ..., ..., ..., ...)),
