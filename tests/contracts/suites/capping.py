@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from geomi.model.entry import Lease, RequestCap
+from geomi.model.job import JobBatch
 from geomi.model.site import RequestWindow
 from geomi.ports.store import Store
 from tests.contracts.suites.handles import Stores
@@ -21,7 +24,7 @@ from tests.contracts.suites.material import (
 )
 from tests.support.waiting import waits
 
-__all__ = ["TestCaps", "TestDomainCaps", "TestHostsAtOnce"]
+__all__ = ["TestCaps", "TestDomainCaps", "TestHostsAtOnce", "TestJobBatches"]
 
 HOUR_S, DAY_S = 3600.0, 86_400.0
 
@@ -138,6 +141,44 @@ class TestCaps:
         assert await permits(store, 10, now_s=START_S, per_hour=10, per_day=0) == 10
         late_s = await store.frontier.permit([RequestCap("", 4, 0)], now_s=START_S + 60)
         assert late_s >= START_S + HOUR_S
+
+
+class TestJobBatches:
+    """A job with batches lends no more than is left of one, and nothing before it begins."""
+
+    @pytest.mark.req("POL-09")
+    @waits
+    async def test_all_workers_together_hold_the_batch(self, stores: Stores) -> None:
+        store = stores("local")
+        await begin(store, *(url(f"/{number}", f"{number}.test") for number in range(6)))
+        ready_s = START_S + 5
+        batch = JobBatch(number=1, size=3, end=3, failed=0, ready_s=ready_s)
+        assert await store.jobs.turn_batch("job", batch, was=0)
+        found = await store.jobs.get("job")
+        assert found is not None
+        assert found.batch == batch
+        assert await claim(store, now_s=ready_s - 0.1) == []
+        outlook = await store.census.outlook("job", now_s=START_S)
+        assert outlook.next_s == ready_s
+        first = await claim(store, now_s=ready_s, hosts=2)
+        second = await claim(store, now_s=ready_s, owner="other")
+        assert (len(first), len(second)) == (2, 1)
+        await visit_all(store, first[0])
+        assert await claim(store, now_s=ready_s) == []  # a settled page is still of the batch
+        assert await store.jobs.turn_batch("job", JobBatch(2, 5, 6, 0, ready_s), was=1)
+        assert len(await claim(store, now_s=ready_s)) == 3
+
+    @waits
+    async def test_one_process_alone_begins_a_batch(self, stores: Stores) -> None:
+        store = stores("local")
+        await begin(store, url())
+        assert await store.jobs.turn_batch("job", JobBatch(1, 1, 1), was=0)
+        assert not await store.jobs.turn_batch("job", JobBatch(1, 9, 9), was=0)
+        assert not await stores("stranger").jobs.turn_batch("job", JobBatch(2, 9, 9), was=1)
+        await store.jobs.update(replace(job(), paused=True))  # a pause of a person leaves it
+        found = await store.jobs.get("job")
+        assert found is not None
+        assert found.batch == JobBatch(1, 1, 1)
 
 
 class TestDomainCaps:

@@ -69,6 +69,8 @@ MATRIX: list[tuple[str, tuple[object, ...]]] = [
     ("politeness.per_ip", (4, 1, ..., ..., 4, 4)),
     ("politeness.max_per_hour", (0, 1000, ..., ..., ..., ...)),
     ("politeness.max_per_day", (0, 10_000, ..., ..., ..., ...)),
+    ("politeness.batch_pause_s", (0.0, ..., ..., ..., ..., 5.0)),
+    ("limits.tolerated_failures", (100.0, ..., ..., ..., ..., 20.0)),
     ("politeness.max_per_domain_hour", (0, ..., ..., ..., ..., 18_000)),
     ("safety.pii", ("flag", "redact", "off", "off", ..., ...)),
     ("safety.pii_types", (tuple(PiiKind), (PiiKind.EMAIL,), ..., ..., ..., ...)),
