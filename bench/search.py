@@ -37,7 +37,7 @@ from geomi.adapters.models.onnx import OnnxEmbedder
 from geomi.engine.enrich.search import search
 from geomi.model.index.chunk import Chunk
 from geomi.model.index.search import NO_FILTERS, ChunkKey, Filters, IndexDocument
-from geomi.ports.models import Embedder, Vectors
+from geomi.ports.models import Embedder, OnAnswer, Vectors, unheard
 
 SHARED = Path(__file__).parents[2] / "shared"
 CORPUS = Path(os.environ.get("GEOMI_CORPUS") or SHARED / "corpus")
@@ -209,9 +209,11 @@ class _Model:
         self._real = real
         self._made = _Words()
 
-    async def embed(self, texts: Sequence[str], *, is_query: bool = False) -> Vectors:
+    async def embed(
+        self, texts: Sequence[str], *, is_query: bool = False, on_answer: OnAnswer = unheard
+    ) -> Vectors:
         if self._real is not None:
-            return await self._real.embed(texts, is_query=is_query)
+            return await self._real.embed(texts, is_query=is_query, on_answer=on_answer)
         return self._made.vectors(len(texts))
 
 

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
 from importlib.util import find_spec
 from pathlib import Path
+from typing import Any
 
 import orjson
 import pytest
@@ -16,8 +18,10 @@ from geomi.model.index.language_model import ModelPurpose
 from geomi.model.index.search import NO_FILTERS
 from geomi.settings.options import Settings
 from tests.conftest import missing_part
+from tests.e2e.command import LOCAL as COMMAND_LOCAL
+from tests.e2e.command import run
 from tests.support.crawl import LOCAL, Ear, crawl_in, home_in, page, plan
-from tests.support.models import ModelServer
+from tests.support.models import ModelServer, Scripted, embeddings
 from tests.support.onnx import write_model
 from tests.support.server import Site
 from tests.support.waiting import waits
@@ -98,6 +102,44 @@ async def test_a_model_is_asked_and_its_bill_is_kept(tmp_path: Path) -> None:
                     orjson.loads(row.analysis)["quality"]["engine"]["name"] for row in rows
                 } == {"tiny"}
         assert len(server.asked) == asked
+
+
+@pytest.mark.slow
+@pytest.mark.req("COST-01", "COST-05")
+def test_the_ledger_has_the_calls_of_the_embedder(tmp_path: Path) -> None:
+    folder = ["-o", str(tmp_path)]
+
+    def answer(question: dict[str, Any]) -> Scripted:
+        return embeddings([(1.0, float(at)) for at in range(len(question["input"]))])
+
+    with Site(WEB) as site:
+        every = ["--set", "analysis.quality_threshold=0", "--delay", "0"]
+        assert run("crawl", site.url("/"), *folder, *COMMAND_LOCAL, *every).returncode == 0
+    with ModelServer(answer) as server:
+        env = {
+            "GEOMI_MODEL_ENDPOINT": server.endpoint,
+            "GEOMI_EMBEDDER": "openai:tiny",
+            "GEOMI_MODEL_PRICES": "tiny=250000/0",
+        }
+        done = run("enrich", "--once", *folder, env=env)
+        assert done.returncode == 0, done.stderr
+        again = run("enrich", "--once", *folder, env=env)  # nothing new, so no call
+        assert again.returncode == 0
+        texts = [one for asked in server.asked for one in asked["input"] if one != "dimensions"]
+        calls = sum(asked["input"] != ["dimensions"] for asked in server.asked)
+    assert calls and len(texts) >= calls
+    (line,) = json.loads(run("cost", *folder, "--json").stdout)["lines"]
+    told = {name: line[name] for name in ("purpose", "model", "provider", "calls", "failures")}
+    assert told == {
+        "purpose": "embed",
+        "model": "tiny",
+        "provider": server.endpoint,
+        "calls": calls,
+        "failures": 0,
+    }
+    # The server says eight tokens for each answer, at a quarter of a dollar for each token.
+    assert (line["tokens_in"], line["micros"]) == (8 * calls, 2_000_000 * calls)
+    assert f"embed      tiny: {calls} calls" in run("cost", *folder).stdout
 
 
 @pytest.mark.parametrize(

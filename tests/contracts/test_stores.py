@@ -8,7 +8,12 @@ from tests.contracts.suites.attending import TestDuties, TestTurns, TestWorkers
 from tests.contracts.suites.beginning import TestBeginning, TestBeginningAtOnce, TestJobPages
 from tests.contracts.suites.borrowing import TestFencedLoans, TestLoans
 from tests.contracts.suites.budgeting import TestBudgets
-from tests.contracts.suites.capping import TestCaps, TestHostsAtOnce
+from tests.contracts.suites.capping import (
+    TestCaps,
+    TestDomainCaps,
+    TestHostsAtOnce,
+    TestJobBatches,
+)
 from tests.contracts.suites.claiming import TestClaiming, TestPageLimit, TestSharing
 from tests.contracts.suites.crowding import TestManyWorkers
 from tests.contracts.suites.exhausting import TestQuotasAtOnce
@@ -54,6 +59,7 @@ __all__ = [
     "TestDeadLetters",
     "TestDeadOwners",
     "TestDocuments",
+    "TestDomainCaps",
     "TestDueValues",
     "TestDuties",
     "TestEntryPages",
@@ -63,6 +69,7 @@ __all__ = [
     "TestHistories",
     "TestHostViews",
     "TestHostsAtOnce",
+    "TestJobBatches",
     "TestJobCounts",
     "TestJobPages",
     "TestJobs",

@@ -9,7 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from geomi.adapters.store.accounting.hosts import permitted_s
-from tests.contracts.reference.windows import permit
+from geomi.model.entry import RequestCap
+from tests.contracts.reference.windows import Minutes, permit, windows
 
 HOUR_S, DAY_S = 3600.0, 86_400.0
 steps = st.one_of(
@@ -33,12 +34,13 @@ def most_in_a_window(times_s: list[float], length_s: float) -> int:
 def test_no_window_holds_more_than_its_cap(
     start_s: float, waits_s: list[float], per_hour: int, per_day: int
 ) -> None:
-    minutes: dict[int, int] = {}
+    minutes: Minutes = {}
+    caps = (RequestCap("a.test", per_hour, per_day),)
     sent: list[float] = []
     now_s = start_s
     for wait_s in waits_s:
         now_s += wait_s
-        if permit(minutes, per_hour=per_hour, per_day=per_day, now_s=now_s) == now_s:
+        if permit(minutes, caps, now_s=now_s) == now_s:
             sent.append(now_s)
     assert most_in_a_window(sent, DAY_S) <= per_day
     assert not per_hour or most_in_a_window(sent, HOUR_S) <= per_hour
@@ -53,21 +55,25 @@ def test_no_window_holds_more_than_its_cap(
 def test_whoever_comes_back_when_told_is_let_through(
     many: int, per_hour: int, per_day: int, wait_s: float
 ) -> None:
-    minutes: dict[int, int] = {}
+    minutes: Minutes = {}
+    caps = (RequestCap("", per_hour, per_day), RequestCap("a.test", per_hour + 1, per_day))
     now_s = 1000.0
     for _ in range(many):
-        again_s = permit(minutes, per_hour=per_hour, per_day=per_day, now_s=now_s)
+        again_s = permit(minutes, caps, now_s=now_s)
         assert now_s <= again_s <= now_s + DAY_S + 180
         if again_s > now_s:
-            assert permit(minutes, per_hour=per_hour, per_day=per_day, now_s=again_s) == again_s
+            assert permit(minutes, caps, now_s=again_s) == again_s
         now_s = again_s + wait_s
 
 
 def test_counts_that_reach_into_no_window_expire() -> None:
-    minutes: dict[int, int] = {}
+    minutes: Minutes = {}
     for number in range(2000):
-        permit(minutes, per_hour=1000, per_day=10_000, now_s=number * 60.0)
+        permit(minutes, [RequestCap("a.test", 1000, 10_000)], now_s=number * 60.0)
     assert len(minutes) == 1442
+    shown = windows(minutes, "a.test", now_s=1999 * 60.0)
+    assert len(shown) == 1442
+    assert shown[-1].expires_s == 2000 * 60.0  # the oldest is in no window of the next minute
 
 
 @pytest.mark.parametrize(
@@ -77,5 +83,5 @@ def test_a_minute_counts_until_its_youngest_request_has_left_the_hour(
     now_s: float, free: bool
 ) -> None:
     # Permitted at 59.9 s at the latest and sent within a minute, so it may still count at 3,719 s.
-    answer_s = permitted_s([(0, 1)], per_hour=1, per_day=0, now_s=now_s)
+    answer_s = permitted_s([(0, 1)], RequestCap("", 1), now_s=now_s)
     assert answer_s == (now_s if free else 3720.0)

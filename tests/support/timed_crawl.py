@@ -25,7 +25,7 @@ from geomi.engine.visit.rules import job_rules
 from geomi.engine.worker.loop import Worker
 from geomi.engine.world import World
 from geomi.model.config import CrawlConfig
-from geomi.model.entry import Batch, Discovered, Lease, Settled, UrlEntry
+from geomi.model.entry import Batch, Discovered, Lease, RequestCap, Settled, UrlEntry
 from geomi.model.job import Commission, CrawlJob, StopReason
 from geomi.model.page import Fetched, Request
 from geomi.ports.frontier import Frontier
@@ -139,9 +139,9 @@ class WatchedFrontier:
         """Record the address behind a host."""
         return await self.inner.place(lease, ip, per_ip=per_ip, now_s=now_s)
 
-    async def permit(self, *, per_hour: int, per_day: int, now_s: float) -> float:
+    async def permit(self, caps: Sequence[RequestCap], *, now_s: float) -> float:
         """Take one request off the shared caps."""
-        return await self.inner.permit(per_hour=per_hour, per_day=per_day, now_s=now_s)
+        return await self.inner.permit(caps, now_s=now_s)
 
     async def settle(self, batch: Batch) -> Settled:
         """Close visits and hosts."""

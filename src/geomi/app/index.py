@@ -22,6 +22,7 @@ from geomi.adapters.models.bedrock import (
     CLASSIFIER,
     CRITIC,
     EXTRACTOR,
+    TITAN,
     Bedrock,
     BedrockModel,
     TitanEmbedder,
@@ -34,6 +35,7 @@ from geomi.app.recovery import recover
 from geomi.engine.enrich.language_model import LanguageModels
 from geomi.engine.enrich.loop import SearchIndex, enrich_again, enrich_all, is_behind, is_index_lost
 from geomi.engine.enrich.search import search
+from geomi.engine.enrich.vectors import EmbedderPrice
 from geomi.engine.visit.preview_text import erase_expired_texts
 from geomi.errors import ConfigError
 from geomi.model.index.language_model import FREE, ModelPurpose, ModelReply
@@ -156,7 +158,7 @@ class SearchIndexes:
         if tenant not in self._search_indexes:
             index = self._stack.enter_context(closing(_open_index(home)))
             self._search_indexes[tenant] = SearchIndex(
-                index, self._models.panel, self._models.embedder
+                index, self._models.panel, self._models.embedder, self._models.embedder_price
             )
         return self._search_indexes[tenant]
 
@@ -177,6 +179,7 @@ class Models:
 
     panel: LanguageModels | None
     embedder: Embedder | None
+    embedder_price: EmbedderPrice
 
 
 @asynccontextmanager
@@ -191,7 +194,7 @@ async def open_models(home: DataDirectory) -> AsyncIterator[Models]:
             patience = _patience(home)
             panel = _panel(home.settings, client, opened, patience)
             embedder = await _embedder(home.settings, client, opened, patience)
-            yield Models(panel, embedder)
+            yield Models(panel, embedder, _embedder_price(home.settings))
     finally:
         await client.aclose()
         egress.close()
@@ -269,6 +272,20 @@ async def _embedder(
             return TitanEmbedder(bedrock, languages=languages)
         case _:
             raise ConfigError(f"`{settings.embedder}` is not an embedder", hint=f"give {FORMS}")
+
+
+def _embedder_price(settings: Settings) -> EmbedderPrice:
+    """Return what an embedder costs; one that runs here costs nothing."""
+    kind, _, name = settings.embedder.partition(":")
+    match kind:
+        case "openai":
+            price = read_prices(settings.model_prices).get(name, FREE)
+            return EmbedderPrice(settings.model_endpoint, name, price)
+        case "titan":
+            price = read_prices(settings.model_prices).get(TITAN, FREE)
+            return EmbedderPrice(BEDROCK, TITAN, price)
+        case _:
+            return EmbedderPrice("local", Path(name).name)
 
 
 def _endpoint(settings: Settings, name: str) -> str:

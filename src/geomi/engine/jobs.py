@@ -157,6 +157,8 @@ async def finish(world: World, job: CrawlJob, stop: StopReason, error: str = "")
     not over before its pages can be found there: whoever puts them there completes it.
     """
     found, now_s = await find(world, job.id), world.clock.wall_s()
+    if found.state is JobState.FAILED:
+        return found  # it says why
     job = replace(found, stop=stop, error=error)
     if job.state.is_final:
         return job
@@ -220,6 +222,16 @@ async def fail(world: World, job: CrawlJob, error: str) -> CrawlJob:
     """End a job that cannot be done, and say why (C-46)."""
     ended = replace(job, stop=StopReason.FAILED, error=error, ended_at_s=world.clock.wall_s())
     return await step(world, ended, JobState.FAILED)
+
+
+async def fail_processing(world: World, job: CrawlJob, error: str) -> bool:
+    """End a job that several processes work on; False if another process ended it before."""
+    now_s = world.clock.wall_s()
+    _check_step(job, JobState.FAILED)
+    ended = replace(
+        job, state=JobState.FAILED, stop=StopReason.FAILED, error=error, ended_at_s=now_s
+    )
+    return await world.store.jobs.turn(ended, was=job.state, wall_s=now_s)
 
 
 async def step(world: World, job: CrawlJob, state: JobState) -> CrawlJob:

@@ -265,6 +265,10 @@ class Politeness:
     max_backoff_s: Seconds = 60.0
     max_per_hour: Count = 0  # requests of all jobs that have such a cap, together; 0: no limit
     max_per_day: Count = 0
+    # Requests to one registrable domain, of all jobs that have such a cap (POL-11); 0: no limit.
+    max_per_domain_hour: Count = 0
+    max_per_domain_day: Count = 0
+    batch_pause_s: Seconds = 0.0  # between two batches of a job (POL-09); 0: none
 
 
 @dataclass(frozen=True, slots=True)
@@ -308,6 +312,8 @@ class Limits:
     max_queued: Count = 1_000_000  # URLs that wait at once (G-03); 0: no limit
     max_queued_per_host: Count = 0
     max_queued_per_pattern: Count = 0
+    # Of each batch, per cent; above it the job fails (JOB-10). 100: any number may fail.
+    tolerated_failures: Annotated[float, Ge(0), Le(100)] = 100.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -366,3 +372,8 @@ class CrawlConfig:
     recrawl: Recrawl = field(default_factory=Recrawl)
     retention: Retention = field(default_factory=Retention)
     seeds: SeedRules = field(default_factory=SeedRules)
+
+    @property
+    def has_batches(self) -> bool:
+        """Whether the job works in batches: it pauses between them, or counts their failures."""
+        return self.politeness.batch_pause_s > 0 or self.limits.tolerated_failures < 100

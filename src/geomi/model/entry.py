@@ -219,6 +219,24 @@ class Settlement:
 
 
 @dataclass(frozen=True, slots=True)
+class RequestCap:
+    """How many requests may be sent in any hour and day; 0 is no limit.
+
+    Args:
+        domain: the registrable domain whose requests are counted; empty for all together.
+    """
+
+    domain: str
+    per_hour: int = 0
+    per_day: int = 0
+
+    @property
+    def is_binding(self) -> bool:
+        """Whether anything has to be counted for it."""
+        return bool(self.per_hour or self.per_day)
+
+
+@dataclass(frozen=True, slots=True)
 class HostUpdate:
     """A host's politeness after some visits; with `next_s` it is free again then.
 

@@ -113,6 +113,25 @@ class CrawlStats:
 
 
 @dataclass(frozen=True, slots=True)
+class JobBatch:
+    """The URLs of a job that are worked on before it pauses (JOB-10, POL-09).
+
+    Args:
+        number: counts the job's batches from 1; 0: it has none, and no limit.
+        size: how many URLs waited when the batch began.
+        end: how many URLs of the job have ended when it is over.
+        failed: how many had failed, for no fault of ours, when it began.
+        ready_s: when it begins (scheduling time).
+    """
+
+    number: int = 0
+    size: int = 0
+    end: int = 0
+    failed: int = 0
+    ready_s: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
 class CrawlJob:
     """One run of a crawl.
 
@@ -131,6 +150,7 @@ class CrawlJob:
         network: the flags that allowed its process more of the network; a resume needs them.
         archive: the bucket that its bytes are in; empty for its data directory.
         directory: the id of its data directory, where a database may have jobs of several.
+        batch: the URLs that may be worked on now, where its settings ask for batches.
     """
 
     id: str
@@ -160,6 +180,7 @@ class CrawlJob:
     network: tuple[str, ...] = ()
     archive: str = ""
     directory: str = ""
+    batch: JobBatch = JobBatch()
 
 
 @dataclass(frozen=True, slots=True)

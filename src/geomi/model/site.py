@@ -145,3 +145,19 @@ class HostView:
     errors: int
     latency_s: float
     ip: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class RequestWindow:
+    """The requests to a domain that were permitted in one window of time (DAT-04).
+
+    Args:
+        domain: the registrable domain.
+        start_s: when the window, a minute, began (scheduling time).
+        expires_s: when it reaches into no hour and day any more, and is forgotten.
+    """
+
+    domain: str
+    start_s: float
+    requests: int
+    expires_s: float

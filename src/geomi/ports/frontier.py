@@ -17,13 +17,14 @@ from geomi.model.entry import (
     EntryPage,
     Lease,
     RemainingWork,
+    RequestCap,
     Settled,
     Tally,
     UrlEntry,
 )
 from geomi.model.history import FIRST_CURSOR, PageCursor
 from geomi.model.index.document import StatusCount
-from geomi.model.site import HostView, OutcomeCount
+from geomi.model.site import HostView, OutcomeCount, RequestWindow
 from geomi.model.verdict import Outcome, State
 
 EntryEnding = tuple[State, Outcome | None, int | None]  # with the status, where there was an answer
@@ -81,11 +82,11 @@ class Frontier(Protocol):
         """Record the address behind a host; False when it has its share of leases already."""
         ...
 
-    async def permit(self, *, per_hour: int, per_day: int, now_s: float) -> float:
-        """Take one request off the caps that all jobs with a cap share (POL-03); 0 is no cap.
+    async def permit(self, caps: Sequence[RequestCap], *, now_s: float) -> float:
+        """Take one request off the caps that all jobs with such a cap share (POL-03, POL-11).
 
-        Return `now_s` when it may be sent now and is counted, else when to ask again. No window of
-        an hour or a day, wherever it starts, holds more than its cap.
+        Return `now_s` when it may be sent now and is counted under each cap, else when to ask
+        again. No window of an hour or a day, wherever it starts, holds more than its cap.
         """
         ...
 
@@ -148,6 +149,13 @@ class Census(Protocol):
         """List the hosts that the tenant's own jobs have met, by name, for paging.
 
         There are never more than `MAX_ENTRIES` at once: what ends a walk is an empty list.
+        """
+        ...
+
+    async def windows(self, domain: str, *, now_s: float) -> Sequence[RequestWindow]:
+        """List the counts of requests to a domain that have not expired, the newest first (DAT-04).
+
+        The empty name stands for all requests together.
         """
         ...
 

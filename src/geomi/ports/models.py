@@ -5,7 +5,7 @@ Every method raises `ModelError` if it cannot answer, and `ModelBusy` if a later
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Protocol
 
 import numpy as np
@@ -15,6 +15,13 @@ from geomi.model.index.language_model import ModelReply, Prompt
 
 Vectors = NDArray[np.float32]  # one a row, each of length 1
 BATCH = 25  # texts that a model is given at once (EMB-01)
+
+
+OnAnswer = Callable[[int], None]  # takes the tokens that were read for an answer
+
+
+def unheard(_: int) -> None:
+    """Count no answer."""
 
 
 class Embedder(Protocol):
@@ -39,8 +46,14 @@ class Embedder(Protocol):
         """
         ...
 
-    async def embed(self, texts: Sequence[str], *, is_query: bool = False) -> Vectors:
-        """Return one vector for each text, however many there are."""
+    async def embed(
+        self, texts: Sequence[str], *, is_query: bool = False, on_answer: OnAnswer = unheard
+    ) -> Vectors:
+        """Return one vector for each text, however many there are.
+
+        Args:
+            on_answer: told of each answer that was paid for, also if a later one fails.
+        """
         ...
 
 

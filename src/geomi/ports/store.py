@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Protocol
 
-from geomi.model.job import CrawlJob, JobFilter, JobState
+from geomi.model.job import CrawlJob, JobBatch, JobFilter, JobState
 from geomi.model.page import CaptureRow, KnownPage, PageRecord
 from geomi.model.request_log import SentRequest
 from geomi.model.robots import RobotsCopy, RobotsKey
@@ -89,6 +89,10 @@ class Jobs(Protocol):
                 back, as with `begin`.
             wall_s: when, for the journal, as with `update`.
         """
+        ...
+
+    async def turn_batch(self, job: str, batch: JobBatch, *, was: int) -> bool:
+        """Begin a batch after the one of the number `was`; False if another process was faster."""
         ...
 
     async def worked(self, job: str, seconds: float) -> None:

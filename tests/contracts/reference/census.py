@@ -19,10 +19,11 @@ from geomi.model.entry import (
 from geomi.model.history import FIRST_CURSOR, PageCursor
 from geomi.model.index.document import DocumentState, StatusCount, document_id
 from geomi.model.page import PageRecord
-from geomi.model.site import HostView, OutcomeCount
+from geomi.model.site import HostView, OutcomeCount, RequestWindow
 from geomi.model.verdict import Outcome, State
 from geomi.ports.frontier import EntryEnding
-from tests.contracts.reference.claim import hosts_left, pages_left
+from tests.contracts.reference.claim import batch_left, hosts_left, pages_left
+from tests.contracts.reference.windows import windows
 from tests.contracts.reference.world import Book, World
 
 
@@ -126,6 +127,10 @@ class MemoryCensus:
         names = sorted({host for book in own for host in book.queues if host > after})
         return [_view(self._world.host(host)) for host in names[: entries_shown(limit)]]
 
+    async def windows(self, domain: str, *, now_s: float) -> list[RequestWindow]:
+        """List the counts of requests to a domain that have not expired, the newest first."""
+        return windows(self._world.minutes, domain, now_s=now_s)
+
     async def release_dead(self, owners: Sequence[str], *, now_s: float) -> int:
         """End the leases of owners known to be dead."""
         world = self._world
@@ -140,10 +145,18 @@ class MemoryCensus:
     def _next_s(self, book: Book, now_s: float) -> float | None:
         """Return the earliest time at which a queue can be lent."""
         world = self._world
-        if pages_left(world, book, now_s) <= 0 or hosts_left(world, book, now_s) <= 0:
-            return min((row.lease_until_s for row in world.lent(book.job.id, now_s)), default=None)
+        ready_s = book.job.batch.ready_s
+        rooms = (pages_left, hosts_left, batch_left)
+        if any(room(world, book, now_s) <= 0 for room in rooms):
+            ends_s = [max(ready_s, row.lease_until_s) for row in world.lent(book.job.id, now_s)]
+            return min(ends_s, default=None)
         times_s = (
-            max(q.ready_s, free_s(world.host(q.host), world.demands_on(q.host)), q.first_due_s())
+            max(
+                ready_s,
+                q.ready_s,
+                free_s(world.host(q.host), world.demands_on(q.host)),
+                q.first_due_s(),
+            )
             for q in book.queues.values()
             if q.pending
         )

@@ -21,6 +21,7 @@ from geomi.adapters.store.accounting.hosts import (
 )
 from geomi.frontier.importance import LONG_LEASE, lease_length
 from geomi.model.entry import Lease
+from geomi.model.verdict import State
 from tests.contracts.reference.cash import lift
 from tests.contracts.reference.quotas import quota_left
 from tests.contracts.reference.world import Book, Queue, World
@@ -51,6 +52,9 @@ def claim(world: World, ask: Ask, *, hosts: int, urls: int, wall_s: float) -> li
         urls = lease_length(urls, book.job.stats.settled)
     hosts = int(min(hosts, hosts_left(world, book, ask.now_s)))
     left = min(hosts * urls, pages_left(world, book, ask.now_s))
+    if ask.now_s < book.job.batch.ready_s:
+        return []
+    left = min(left, batch_left(world, book, ask.now_s))
     left = min(left, quota_left(world, ask.tenant, now_s=ask.now_s, wall_s=wall_s))
     leases: list[Lease] = []
     due = [q for q in book.queues.values() if q.pending and q.ready_s <= ask.now_s]
@@ -86,6 +90,17 @@ def pages_left(world: World, book: Book, now_s: float) -> float:
         return float("inf")
     lent = sum(row.leased for row in world.lent(book.job.id, now_s))
     return max_pages - book.job.stats.settled - lent
+
+
+def batch_left(world: World, book: Book, now_s: float) -> float:
+    """Return how many entries the job's batch leaves to lend."""
+    batch = book.job.batch
+    if not batch.number:
+        return float("inf")
+    every = [entry for queue in book.queues.values() for entry in queue.entries.values()]
+    ended = sum(entry.state is not State.PENDING for entry in every)
+    lent = sum(row.leased for row in world.lent(book.job.id, now_s))
+    return batch.end - ended - lent
 
 
 def hosts_left(world: World, book: Book, now_s: float) -> float:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from geomi.adapters.store.accounting.hosts import as_lease, prolong
-from geomi.model.entry import Batch, Discovered, Lease, Settled
+from geomi.model.entry import Batch, Discovered, Lease, RequestCap, Settled
 from tests.contracts.reference.claim import Ask, claim, reserve
 from tests.contracts.reference.settle import add, reopen, settle
 from tests.contracts.reference.windows import permit
@@ -72,11 +72,10 @@ class MemoryFrontier:
         world.put_host(replace(row, state=replace(row.state, ip=ip)))
         return not world.is_crowded(lease.host, ip, per_ip=per_ip, now_s=now_s)
 
-    async def permit(self, *, per_hour: int, per_day: int, now_s: float) -> float:
+    async def permit(self, caps: Sequence[RequestCap], *, now_s: float) -> float:
         """Take one request off the shared caps, or say when to ask again."""
-        if not per_hour and not per_day:
-            return now_s
-        return permit(self._world.minutes, per_hour=per_hour, per_day=per_day, now_s=now_s)
+        binding = [cap for cap in caps if cap.is_binding]
+        return permit(self._world.minutes, binding, now_s=now_s) if binding else now_s
 
     async def settle(self, batch: Batch) -> Settled:
         """Close visits and hosts."""

@@ -8,7 +8,7 @@ from dataclasses import replace
 
 from geomi.adapters.store.tables.jobs import check_new, gone_on_too_late, listed_jobs, meant_columns
 from geomi.errors import StoreError
-from geomi.model.job import BEGUN, CrawlJob, CrawlStats, JobFilter, JobState
+from geomi.model.job import BEGUN, CrawlJob, CrawlStats, JobBatch, JobFilter, JobState
 from tests.contracts.reference.journal import write_step
 from tests.contracts.reference.world import Book, World
 
@@ -25,7 +25,7 @@ class MemoryJobs:
         check_new(job, self._tenant)
         if job.id in self._world.books:
             raise StoreError(f"there is a job `{job.id}` already")
-        book = self._world.books[job.id] = Book(replace(job, stats=CrawlStats()))
+        book = self._world.books[job.id] = Book(replace(job, stats=CrawlStats(), batch=JobBatch()))
         write_step(self._world, book, None, wall_s=job.created_at_s)
 
     async def get(self, job: str) -> CrawlJob | None:
@@ -112,6 +112,14 @@ class MemoryJobs:
             error=job.error,
         )
         write_step(self._world, book, before, wall_s=wall_s)
+        return True
+
+    async def turn_batch(self, job: str, batch: JobBatch, *, was: int) -> bool:
+        """Begin a batch after the one of the number `was`."""
+        book = self._world.find_book(job, self._tenant)
+        if book is None or book.job.batch.number != was:
+            return False
+        book.job = replace(book.job, batch=batch)
         return True
 
     async def worked(self, job: str, seconds: float) -> None:

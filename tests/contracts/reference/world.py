@@ -26,6 +26,7 @@ from geomi.model.tenant import Quota
 from geomi.model.verdict import State
 from geomi.model.worker import WorkerCard
 from geomi.ports.runtime import ClockAnchor
+from tests.contracts.reference.windows import Minutes
 
 SeedTaskKey = tuple[str, str, str, str]  # tenant, dataset, queue, task
 RequestKey = tuple[str, str, str, str, float, float]  # host, job, owner, URL, start, end
@@ -147,7 +148,7 @@ class World:
     pages: dict[tuple[str, bytes], PageRecord] = field(default_factory=dict)
     robots: dict[RobotsKey, RobotsCopy] = field(default_factory=dict)
     requests: dict[RequestKey, SentRequest] = field(default_factory=dict)
-    minutes: dict[int, int] = field(default_factory=dict)
+    minutes: Minutes = field(default_factory=dict)
     lines: dict[tuple[str, str], tuple[float, float]] = field(default_factory=dict)  # since, seen
     refusals: dict[tuple[str, bytes], Refusal] = field(default_factory=dict)
     site_rules: dict[tuple[str, str, str], SiteRule] = field(default_factory=dict)

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
-from geomi.model.entry import Lease
+from geomi.model.entry import Lease, RequestCap
+from geomi.model.job import JobBatch
+from geomi.model.site import RequestWindow
 from geomi.ports.store import Store
 from tests.contracts.suites.handles import Stores
 from tests.contracts.suites.material import (
@@ -20,16 +24,19 @@ from tests.contracts.suites.material import (
 )
 from tests.support.waiting import waits
 
-__all__ = ["TestCaps", "TestHostsAtOnce"]
+__all__ = ["TestCaps", "TestDomainCaps", "TestHostsAtOnce", "TestJobBatches"]
 
 HOUR_S, DAY_S = 3600.0, 86_400.0
 
 
-async def permits(store: Store, many: int, *, now_s: float, per_hour: int, per_day: int) -> int:
+async def permits(
+    store: Store, many: int, *, now_s: float, per_hour: int, per_day: int, domain: str = ""
+) -> int:
     """Ask for permits and return how many were given."""
     given = 0
     for _ in range(many):
-        answer_s = await store.frontier.permit(per_hour=per_hour, per_day=per_day, now_s=now_s)
+        cap = RequestCap(domain, per_hour, per_day)
+        answer_s = await store.frontier.permit([cap], now_s=now_s)
         assert answer_s >= now_s
         given += answer_s == now_s
     return given
@@ -98,7 +105,7 @@ class TestCaps:
     async def test_a_full_hour_says_when_it_has_room(self, stores: Stores) -> None:
         store = stores("local")
         assert await permits(store, 5, now_s=START_S, per_hour=3, per_day=0) == 3
-        again_s = await store.frontier.permit(per_hour=3, per_day=0, now_s=START_S + 7)
+        again_s = await store.frontier.permit([RequestCap("", 3, 0)], now_s=START_S + 7)
         assert START_S + HOUR_S <= again_s <= START_S + HOUR_S + 180
         assert await permits(store, 1, now_s=again_s - 0.001, per_hour=3, per_day=0) == 0
         assert await permits(store, 5, now_s=again_s, per_hour=3, per_day=0) == 3
@@ -112,7 +119,7 @@ class TestCaps:
             given += await permits(store, 3, now_s=now_s, per_hour=2, per_day=7)
             now_s += HOUR_S / 2
         assert given == 7
-        again_s = await store.frontier.permit(per_hour=2, per_day=7, now_s=START_S + DAY_S)
+        again_s = await store.frontier.permit([RequestCap("", 2, 7)], now_s=START_S + DAY_S)
         assert START_S + DAY_S <= again_s <= START_S + DAY_S + 180
 
     @waits
@@ -132,5 +139,89 @@ class TestCaps:
     async def test_a_lower_cap_holds_at_once(self, stores: Stores) -> None:
         store = stores("local")
         assert await permits(store, 10, now_s=START_S, per_hour=10, per_day=0) == 10
-        late_s = await store.frontier.permit(per_hour=4, per_day=0, now_s=START_S + 60)
+        late_s = await store.frontier.permit([RequestCap("", 4, 0)], now_s=START_S + 60)
         assert late_s >= START_S + HOUR_S
+
+
+class TestJobBatches:
+    """A job with batches lends no more than is left of one, and nothing before it begins."""
+
+    @pytest.mark.req("POL-09")
+    @waits
+    async def test_all_workers_together_hold_the_batch(self, stores: Stores) -> None:
+        store = stores("local")
+        await begin(store, *(url(f"/{number}", f"{number}.test") for number in range(6)))
+        ready_s = START_S + 5
+        batch = JobBatch(number=1, size=3, end=3, failed=0, ready_s=ready_s)
+        assert await store.jobs.turn_batch("job", batch, was=0)
+        found = await store.jobs.get("job")
+        assert found is not None
+        assert found.batch == batch
+        assert await claim(store, now_s=ready_s - 0.1) == []
+        outlook = await store.census.outlook("job", now_s=START_S)
+        assert outlook.next_s == ready_s
+        first = await claim(store, now_s=ready_s, hosts=2)
+        second = await claim(store, now_s=ready_s, owner="other")
+        assert (len(first), len(second)) == (2, 1)
+        await visit_all(store, first[0])
+        assert await claim(store, now_s=ready_s) == []  # a settled page is still of the batch
+        assert await store.jobs.turn_batch("job", JobBatch(2, 5, 6, 0, ready_s), was=1)
+        assert len(await claim(store, now_s=ready_s)) == 3
+
+    @waits
+    async def test_one_process_alone_begins_a_batch(self, stores: Stores) -> None:
+        store = stores("local")
+        await begin(store, url())
+        assert await store.jobs.turn_batch("job", JobBatch(1, 1, 1), was=0)
+        assert not await store.jobs.turn_batch("job", JobBatch(1, 9, 9), was=0)
+        assert not await stores("stranger").jobs.turn_batch("job", JobBatch(2, 9, 9), was=1)
+        await store.jobs.update(replace(job(), paused=True))  # a pause of a person leaves it
+        found = await store.jobs.get("job")
+        assert found is not None
+        assert found.batch == JobBatch(1, 1, 1)
+
+
+class TestDomainCaps:
+    """Requests are counted by domain and window of time, and the counts expire."""
+
+    @pytest.mark.req("POL-11")
+    @waits
+    async def test_each_domain_has_its_own_count(self, stores: Stores) -> None:
+        store = stores("local")
+        for domain, given in (("a.test", 3), ("b.test", 3), ("a.test", 0)):
+            now_s = START_S
+            taken = await permits(store, 4, now_s=now_s, per_hour=3, per_day=0, domain=domain)
+            assert taken == given
+        assert await permits(stores("stranger"), 1, now_s=START_S, per_hour=3, per_day=0) == 1
+
+    @waits
+    async def test_a_request_counts_under_every_cap_or_under_none(self, stores: Stores) -> None:
+        store = stores("local")
+        both = [RequestCap("", 9), RequestCap("a.test", 1)]
+        assert await store.frontier.permit(both, now_s=START_S) == START_S
+        assert await store.frontier.permit(both, now_s=START_S) > START_S
+        assert [one.requests for one in await store.census.windows("", now_s=START_S)] == [1]
+        own = await store.census.windows("a.test", now_s=START_S)
+        assert [one.requests for one in own] == [1]
+
+    @pytest.mark.req("DAT-04")
+    @waits
+    async def test_a_window_has_its_domain_start_count_and_end(self, stores: Stores) -> None:
+        store = stores("local")
+        await permits(store, 2, now_s=START_S, per_hour=9, per_day=9, domain="a.test")
+        start_s = START_S - START_S % 60
+        window = RequestWindow("a.test", start_s, 2, start_s + DAY_S + 120)
+        assert await store.census.windows("a.test", now_s=START_S) == [window]
+        assert await store.census.windows("a.test", now_s=window.expires_s - 1) == [window]
+        assert await store.census.windows("a.test", now_s=window.expires_s) == []
+        assert await store.census.windows("b.test", now_s=START_S) == []
+
+    @waits
+    async def test_the_counts_of_one_domain_expire_when_another_is_asked(
+        self, stores: Stores
+    ) -> None:
+        store = stores("local")
+        await permits(store, 1, now_s=START_S, per_hour=9, per_day=9, domain="a.test")
+        later_s = START_S + DAY_S + 180
+        await permits(store, 1, now_s=later_s, per_hour=9, per_day=9, domain="b.test")
+        assert await store.census.windows("a.test", now_s=START_S) == []

@@ -27,6 +27,7 @@ from geomi.model.index.search import IndexScope
 from geomi.model.job import CrawlJob
 from geomi.model.page import Ref
 from geomi.ports.index import Index
+from geomi.ports.models import OnAnswer, unheard
 from geomi.url.parse import split as split_url
 from tests.support.crawl import Crawled, Ear, crawl_in, home_in, page, plan
 from tests.support.server import Reply, Site
@@ -373,8 +374,11 @@ class CountingEmbedder:
     def __init__(self) -> None:
         self.asked: list[list[str]] = []
 
-    async def embed(self, texts: Sequence[str], *, is_query: bool = False) -> NDArray[np.float32]:
+    async def embed(
+        self, texts: Sequence[str], *, is_query: bool = False, on_answer: OnAnswer = unheard
+    ) -> NDArray[np.float32]:
         self.asked.append(list(texts))
+        on_answer(sum(map(len, texts)))
         return np.full((len(texts), 4), 0.5, np.float32)
 
 

@@ -13,7 +13,7 @@ from geomi.adapters.index.sqlite import SqliteIndex, open_sqlite_index
 from geomi.engine.enrich.search import MAX_HITS, search, understands
 from geomi.errors import ModelBusy
 from geomi.model.index.search import ChunkKey, Filters, KeptText, SearchResults
-from geomi.ports.models import Vectors
+from geomi.ports.models import OnAnswer, Vectors, unheard
 from tests.contracts.suites.documents import FILLER, document, towards
 from tests.support.waiting import waits
 
@@ -29,7 +29,9 @@ class Compass:
         self.asked: list[str] = []
         self.problem = ""
 
-    async def embed(self, texts: Sequence[str], *, is_query: bool = False) -> Vectors:
+    async def embed(
+        self, texts: Sequence[str], *, is_query: bool = False, on_answer: OnAnswer = unheard
+    ) -> Vectors:
         """Point north for whatever is about cats."""
         if self.problem:
             raise ModelBusy(self.problem)

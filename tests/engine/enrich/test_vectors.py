@@ -14,7 +14,7 @@ from geomi.adapters.index.sqlite import SqliteIndex, open_sqlite_index
 from geomi.engine.enrich.vectors import embed_documents, embedded_text
 from geomi.errors import ModelBusy
 from geomi.model.index.search import IndexDocument
-from geomi.ports.models import BATCH, Vectors
+from geomi.ports.models import BATCH, OnAnswer, Vectors, unheard
 from tests.contracts.suites.documents import FILLER, document, found, nearest, towards
 from tests.support.waiting import waits
 
@@ -30,7 +30,9 @@ class Counter:
         self.given: list[Sequence[str]] = []
         self._batches = batches
 
-    async def embed(self, texts: Sequence[str], *, is_query: bool = False) -> Vectors:
+    async def embed(
+        self, texts: Sequence[str], *, is_query: bool = False, on_answer: OnAnswer = unheard
+    ) -> Vectors:
         """Point east."""
         if len(self.given) == self._batches:
             raise ModelBusy("enough")

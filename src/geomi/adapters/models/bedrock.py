@@ -34,7 +34,7 @@ from geomi.errors import (
     first_error,
 )
 from geomi.model.index.language_model import ModelReply, Prompt
-from geomi.ports.models import BATCH, Vectors
+from geomi.ports.models import BATCH, OnAnswer, Vectors, unheard
 
 A = TypeVar("A")
 T = TypeVar("T")
@@ -159,15 +159,22 @@ class TitanEmbedder:
         self._bedrock = bedrock
         self.languages = frozenset(languages)
 
-    async def embed(self, texts: Sequence[str], *, is_query: bool = False) -> Vectors:
+    async def embed(
+        self, texts: Sequence[str], *, is_query: bool = False, on_answer: OnAnswer = unheard
+    ) -> Vectors:
         """Return one vector for each text; Titan reads queries and passages alike."""
-        parts = [await self._batch(batch, is_patient=not is_query) for batch in in_batches(texts)]
+        parts = [
+            await self._batch(batch, on_answer, is_patient=not is_query)
+            for batch in in_batches(texts)
+        ]
         return np.concatenate([np.empty((0, DIMENSIONS), np.float32), *parts])
 
-    async def _batch(self, texts: Sequence[str], *, is_patient: bool) -> Vectors:
+    async def _batch(
+        self, texts: Sequence[str], on_answer: OnAnswer, *, is_patient: bool
+    ) -> Vectors:
         try:
             async with asyncio.TaskGroup() as group:
-                asking = (self._one(text, is_patient=is_patient) for text in texts)
+                asking = (self._one(text, on_answer, is_patient=is_patient) for text in texts)
                 tasks = [group.create_task(one, name="titan") for one in asking]
         except ExceptionGroup as failures:
             refusals = failures.subgroup(ModelError)
@@ -177,9 +184,10 @@ class TitanEmbedder:
         rows = [task.result() for task in tasks]
         return read_vectors(rows, dimensions=DIMENSIONS, source=f"`{TITAN}`")
 
-    async def _one(self, text: str, *, is_patient: bool) -> object:
+    async def _one(self, text: str, on_answer: OnAnswer, *, is_patient: bool) -> object:
         question = {"inputText": text, "dimensions": DIMENSIONS, "normalize": True}
         told = await self._bedrock.ask(TITAN, question, is_patient=is_patient)
+        on_answer(read_tokens(told.get("inputTextTokenCount")))
         return told.get("embedding")
 
 

@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 
 from geomi.adapters.models.embedding import NO_PREFIXES, Prefixes, in_batches, unit
 from geomi.errors import ConfigError, ExtraMissing
-from geomi.ports.models import Vectors
+from geomi.ports.models import OnAnswer, Vectors, unheard
 
 MAX_TOKENS = 512
 NAME_DIGITS = 8
@@ -50,27 +50,36 @@ class OnnxEmbedder:
             digest = hashlib.file_digest(file, "sha256").hexdigest()
         self.name = f"{folder.resolve().name}@{digest[:NAME_DIGITS]}"
         self.languages = frozenset(languages)
-        self.dimensions = self._embed(["dimensions"]).shape[1]
+        self.dimensions = self._embed(["dimensions"])[0].shape[1]
 
-    async def embed(self, texts: Sequence[str], *, is_query: bool = False) -> Vectors:
+    async def embed(
+        self, texts: Sequence[str], *, is_query: bool = False, on_answer: OnAnswer = unheard
+    ) -> Vectors:
         """Return one vector of length 1 for each text; what is beyond the model's window is cut."""
         prefixed = self._prefixes.before(texts, is_query=is_query)
         loop = asyncio.get_running_loop()
-        return await loop.run_in_executor(self._thread, self._embed_all, prefixed)
+        vectors, tokens = await loop.run_in_executor(self._thread, self._embed_all, prefixed)
+        for many in tokens:
+            on_answer(many)
+        return vectors
 
     def close(self) -> None:
         """Finish what is under way."""
         self._thread.shutdown()
 
-    def _embed_all(self, texts: Sequence[str]) -> Vectors:
-        """Embed texts of like length together: a batch is as wide as its longest text."""
-        vectors = np.empty((len(texts), self.dimensions), np.float32)
+    def _embed_all(self, texts: Sequence[str]) -> tuple[Vectors, list[int]]:
+        """Embed texts of like length together: a batch is as wide as its longest text.
+
+        Return how many tokens each batch had, too.
+        """
+        vectors, tokens = np.empty((len(texts), self.dimensions), np.float32), []
         order = sorted(range(len(texts)), key=lambda at: len(texts[at]))
         for batch in in_batches(order):
-            vectors[batch] = self._embed([texts[at] for at in batch])
-        return vectors
+            vectors[batch], many = self._embed([texts[at] for at in batch])
+            tokens.append(many)
+        return vectors, tokens
 
-    def _embed(self, texts: Sequence[str]) -> Vectors:
+    def _embed(self, texts: Sequence[str]) -> tuple[Vectors, int]:
         encoded = self._tokenizer.encode_batch(list(texts))
         mask = np.array([each.attention_mask for each in encoded], np.int64)
         known = {
@@ -80,7 +89,8 @@ class OnnxEmbedder:
         }
         given = {name: known[name] for name in self._inputs & known.keys()}
         (states, *_) = self._session.run(None, given)
-        return unit(states if states.ndim == 2 else self._pooled(states, mask))
+        vectors = unit(states if states.ndim == 2 else self._pooled(states, mask))
+        return vectors, int(mask.sum())
 
     def _pooled(self, states: NDArray[Any], mask: NDArray[np.int64]) -> NDArray[Any]:
         if self._first_only:

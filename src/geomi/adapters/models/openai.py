@@ -30,7 +30,7 @@ from geomi.adapters.models.embedding import NO_PREFIXES, Prefixes, in_batches, r
 from geomi.errors import ModelBusy, ModelError, ModelThrottled
 from geomi.model.index.language_model import ModelReply, Prompt
 from geomi.model.page import Fetched, Headers, Request
-from geomi.ports.models import Vectors
+from geomi.ports.models import OnAnswer, Vectors, unheard
 from geomi.ports.web import Fetcher
 
 MAX_ANSWER_BYTES = 1024 * 1024
@@ -203,12 +203,19 @@ class OpenAiEmbedder:
         self.dimensions = dimensions
         self.languages = frozenset(languages)
 
-    async def embed(self, texts: Sequence[str], *, is_query: bool = False) -> Vectors:
+    async def embed(
+        self, texts: Sequence[str], *, is_query: bool = False, on_answer: OnAnswer = unheard
+    ) -> Vectors:
         """Return one vector for each text."""
         prefixed = self._prefixes.before(texts, is_query=is_query)
         parts = [
             await _ask(
-                self._server, self._question, batch, self.dimensions, is_patient=not is_query
+                self._server,
+                self._question,
+                batch,
+                self.dimensions,
+                is_patient=not is_query,
+                on_answer=on_answer,
             )
             for batch in in_batches(prefixed)
         ]
@@ -222,9 +229,12 @@ async def _ask(
     dimensions: int,
     *,
     is_patient: bool = False,
+    on_answer: OnAnswer = unheard,
 ) -> Vectors:
     asked = {**question, "input": list(texts)}
     told = await server.ask("embeddings", asked, max_bytes=MAX_VECTORS_BYTES, is_patient=is_patient)
+    usage = told.get("usage")
+    on_answer(read_tokens(usage.get("prompt_tokens") if isinstance(usage, dict) else 0))
     try:
         given = {one["index"]: one["embedding"] for one in told["data"]}
         rows = [given.pop(at) for at in range(len(texts))]

@@ -13,7 +13,7 @@ from typing import Any, Protocol
 from geomi.adapters.store.session import Database
 from geomi.adapters.store.tables.jobs import number_of
 from geomi.frontier.state import check_visit
-from geomi.model.entry import Batch, Discovered, Lease, RemainingWork, Settled
+from geomi.model.entry import Batch, Discovered, Lease, RemainingWork, RequestCap, Settled
 from geomi.model.verdict import State
 
 STATES = (State.PENDING, State.COMPLETED, State.FAILED, State.SKIPPED, State.BLOCKED)
@@ -71,7 +71,7 @@ class HotPath(Protocol):
         """Record the address behind a host."""
         ...
 
-    def permit(self, db: HotSession, *, per_hour: int, per_day: int, now_s: float) -> float:
+    def permit(self, db: HotSession, caps: Sequence[RequestCap], *, now_s: float) -> float:
         """Take one request off the shared caps, or say when to ask again."""
         ...
 
@@ -153,13 +153,12 @@ class FrontierTable:
             lambda db: self._hot.place(db, lease, ip, per_ip=per_ip, now_s=now_s)
         )
 
-    async def permit(self, *, per_hour: int, per_day: int, now_s: float) -> float:
+    async def permit(self, caps: Sequence[RequestCap], *, now_s: float) -> float:
         """Take one request off the shared caps, or say when to ask again."""
-        if not per_hour and not per_day:
+        binding = [cap for cap in caps if cap.is_binding]
+        if not binding:
             return now_s
-        return await self._database.write(
-            lambda db: self._hot.permit(db, per_hour=per_hour, per_day=per_day, now_s=now_s)
-        )
+        return await self._database.write(lambda db: self._hot.permit(db, binding, now_s=now_s))
 
     async def settle(self, batch: Batch) -> Settled:
         """Close visits and hosts; ValueError for a visit that the table of states forbids."""

@@ -37,7 +37,7 @@ from geomi.engine.worker.loop import Worker
 from geomi.engine.worker.publisher import Outlet, Publisher
 from geomi.engine.worker.supervisor import CrawlReport, Supervisor, WorkerHandle
 from geomi.engine.world import World
-from geomi.errors import ConfigError, NothingFetched, StoreFull
+from geomi.errors import BatchFailed, ConfigError, NothingFetched, StoreFull
 from geomi.extract.dom import is_selector
 from geomi.fetch.request import check_requests
 from geomi.model.config import CrawlConfig, Extraction
@@ -225,7 +225,7 @@ async def judge_run(home: DataDirectory, report: CrawlReport) -> CrawlReport:
 
 
 def refuse_failure(report: CrawlReport, settings: Settings) -> None:
-    """Raise for a crawl that reached no page, or that stopped for lack of disk space."""
+    """Raise for a crawl that reached no page, that failed, or that found the disk full."""
     if report.stop is StopReason.DISK_FULL:
         raise StoreFull(
             f"less than {settings.min_free_bytes:,} bytes are free; stopped in time",
@@ -234,6 +234,11 @@ def refuse_failure(report: CrawlReport, settings: Settings) -> None:
     if report.nothing_reached:
         outcome = report.nothing_reached.partition(": ")[2].partition(":")[0]
         raise NothingFetched(report.nothing_reached, hint=REMEDIES.get(outcome, ""))
+    if report.job.state is JobState.FAILED:
+        raise BatchFailed(
+            f"the crawl failed: {report.job.error}",
+            hint="`geomi status` lists the URLs that failed",
+        )
 
 
 def _outlets(home: DataDirectory, job: CrawlJob, run: RunOptions) -> Sequence[Outlet]:

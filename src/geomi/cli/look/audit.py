@@ -101,7 +101,8 @@ def _of_address(proof: AddressProof) -> str:
 
 
 def _of_cap(proof: CapProof) -> str:
-    told = f"at most {proof.most} requests in any {proof.window}; {proof.allowed} allowed"
+    to = f" to {proof.domain}" if proof.domain else ""
+    told = f"at most {proof.most} requests{to} in any {proof.window}; {proof.allowed} allowed"
     broken = ""
     if proof.first_s is not None:
         broken = f"{proof.broken} too many, the first at {_when(proof.first_s)}"

@@ -75,6 +75,7 @@ def as_data(found: Status) -> dict[str, object]:
         },
         "is_whole": found.is_whole,
         "due": found.due,
+        "domains": found.requests,
     }
 
 
@@ -104,6 +105,10 @@ def _tell(found: Status, *, is_worked_on: bool) -> None:
         pairs["due"] = _due(found.due)
     say_pairs(pairs)
     _tell_hosts(found.hosts)
+    if found.requests:
+        say("requests to each domain, of all jobs with such a cap", style="bold")
+    for one in found.requests:
+        say(f"  {one.domain}: {one.last_hour:,} in the last hour, {one.last_day:,} in a day")
     _tell_exclusions(found.exclusions)
     if not found.is_whole:
         say("the job has too many URLs to list outcomes and hosts")

@@ -24,6 +24,7 @@ from geomi.engine.world import World
 from geomi.errors import UnknownName
 from geomi.model.request_log import SentRequest
 from geomi.ports.store import Jobs, RequestLog
+from geomi.url.host import registrable_domain, split_authority
 
 ROWS_PER_READ = 2000
 # Hosts and addresses that are listed one by one; of those where a rule was broken, as many again.
@@ -71,6 +72,7 @@ class _Auditor:
         self._terms = terms
         self._history = RunHistory()
         self._caps = CapCheck()
+        self._domain_caps: dict[str, CapCheck] = {}
         self._ips: set[str] = set()
         self._requests = self._broken = 0
         self._hosts: _Listed[HostProof] = _Listed()
@@ -88,7 +90,7 @@ class _Auditor:
             await self._check_host(name)
         for ip in sorted(self._ips) if host else await self._log.ips():
             await self._check_address(ip)
-        caps = () if host else self._caps.proofs()
+        caps = () if host else self._cap_proofs()
         return Audit(
             requests=self._requests,
             broken=self._broken + sum(cap.broken for cap in caps),
@@ -122,8 +124,24 @@ class _Auditor:
             check.add(asked, terms)
             if terms is not None:
                 is_present = self._history.is_present(asked)
-                self._caps.add(asked, terms.config.politeness, is_present=is_present)
+                own = terms.config.politeness
+                self._caps.add(asked, own, is_present=is_present)
+                if own.max_per_domain_hour or own.max_per_domain_day:
+                    domain = registrable_domain(split_authority(host)[0])
+                    check_of = self._domain_caps.setdefault(domain, CapCheck(domain))
+                    check_of.add(asked, own, is_present=is_present)
         self._take(self._hosts, check.proof())
+
+    def _cap_proofs(self) -> tuple[CapProof, ...]:
+        """Say how full the windows were: of all requests, and of the domains, broken ones first."""
+        of_domains = [
+            proof
+            for domain in sorted(self._domain_caps)
+            for proof in self._domain_caps[domain].proofs()
+        ]
+        of_domains.sort(key=lambda proof: not proof.broken)
+        self._broken += sum(proof.broken for proof in of_domains[MAX_LISTED:])
+        return (*self._caps.proofs(), *of_domains[:MAX_LISTED])
 
     async def _check_address(self, ip: str) -> None:
         check = AddressCheck(ip, self._history)

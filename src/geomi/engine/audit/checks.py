@@ -89,6 +89,7 @@ class CapProof:
         broken: how many requests came when their window was full.
         first_s: when the first of them started; None where none did.
         older: requests that were sent under earlier settings and are left out.
+        domain: whose requests were counted; empty for all together.
     """
 
     window: str
@@ -97,12 +98,14 @@ class CapProof:
     broken: int
     first_s: float | None
     older: int = 0
+    domain: str = ""
 
 
 class CapCheck:
-    """Gathers when requests under a cap started, 13 bytes each, whatever host they went to."""
+    """Gathers when requests under a cap started, 13 bytes each, to one domain or to any."""
 
-    def __init__(self) -> None:
+    def __init__(self, domain: str = "") -> None:
+        self._domain = domain
         self._starts_s = array("d")
         self._terms = array("I")
         self._is_present = array("b")
@@ -115,6 +118,8 @@ class CapCheck:
             is_present: whether these settings held already.
         """
         caps = (own.max_per_hour, own.max_per_day)
+        if self._domain:
+            caps = (own.max_per_domain_hour, own.max_per_domain_day)
         if any(caps):
             self._starts_s.append(asked.started_s)
             self._terms.append(self._known.setdefault(caps, len(self._known)))
@@ -154,7 +159,7 @@ class CapCheck:
             if cap and many > cap:
                 broken += 1
                 first_s = start_s if first_s is None else first_s
-        return CapProof(name, most, allowed, broken, first_s)
+        return CapProof(name, most, allowed, broken, first_s, domain=self._domain)
 
 
 @dataclass(frozen=True, slots=True)

@@ -24,7 +24,7 @@ from geomi.engine import jobs
 from geomi.engine.enrich.document import DocumentMaker, MadeDocument
 from geomi.engine.enrich.follower import CaptureFollower, ReadCapture
 from geomi.engine.enrich.language_model import LanguageModels, ModelAdvisor
-from geomi.engine.enrich.vectors import vector_follower
+from geomi.engine.enrich.vectors import LOCAL, EmbedderPrice, vector_follower
 from geomi.engine.inspect.alarms import count_chunks, judge_chunks
 from geomi.engine.visit.preview_text import SpooledTexts, erase_expired_texts, was_read_whole
 from geomi.engine.visit.record import read_line
@@ -58,6 +58,7 @@ class SearchIndex:
     index: Index
     panel: LanguageModels | None = None
     embedder: Embedder | None = None
+    embedder_price: EmbedderPrice = LOCAL
 
 
 async def enrich_all(
@@ -107,7 +108,7 @@ async def enrich_vectors(
 ) -> None:
     """Let it be found by its meaning, where an embedder is asked."""
     if search_index.embedder is not None:
-        await vector_follower(world, search_index.index, search_index.embedder, job).catch_up(leave)
+        await embed_follower(world, search_index, search_index.embedder, job).catch_up(leave)
 
 
 async def is_behind(world: World, search_index: SearchIndex) -> bool:
@@ -149,7 +150,7 @@ async def enrich_again(
             after, _ = await world.store.pages.cursor(job.id, name)
             await world.store.pages.advance(job.id, name, after=after, seq=0, length=0)
         if search_index.embedder is not None:
-            await vector_follower(world, search_index.index, search_index.embedder, job).rewind()
+            await embed_follower(world, search_index, search_index.embedder, job).rewind()
 
 
 async def change_rules(
@@ -176,6 +177,13 @@ def enrich_follower(world: World, search_index: SearchIndex, job: CrawlJob) -> C
     is_last = search_index.embedder is None
     work = JobEnricher(world, search_index.index, maker, texts, advisor, is_last=is_last)
     return CaptureFollower(world, job.id, f"enrich {maker.version}", work.on)
+
+
+def embed_follower(
+    world: World, search_index: SearchIndex, embedder: Embedder, job: CrawlJob
+) -> CaptureFollower:
+    """Return what gives the pages of a job their vectors."""
+    return vector_follower(world, search_index.index, embedder, job, search_index.embedder_price)
 
 
 async def _wanted(world: World, only: str) -> list[CrawlJob]:

@@ -9,6 +9,8 @@ below the page's title and the headings above it.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
 
 from geomi.engine.enrich.document import DocumentMaker
 from geomi.engine.enrich.follower import CaptureFollower, ReadCapture
@@ -16,21 +18,39 @@ from geomi.engine.enrich.search import understands
 from geomi.engine.visit.preview_text import SpooledTexts
 from geomi.engine.visit.record import read_line
 from geomi.engine.world import World
+from geomi.errors import ModelError
 from geomi.model.index.chunk import Chunk
 from geomi.model.index.document import DocumentState
+from geomi.model.index.language_model import FREE, CostLine, ModelPrice, ModelPurpose
 from geomi.model.index.search import ChunkKey, IndexDocument
 from geomi.model.job import CrawlJob
 from geomi.ports.index import Index
-from geomi.ports.models import BATCH, Embedder
+from geomi.ports.models import BATCH, Embedder, OnAnswer, unheard
 from geomi.text.encoding import replace_surrogates
 
 
+@dataclass(frozen=True, slots=True)
+class EmbedderPrice:
+    """What an embedder stands in the ledger under, and what it costs.
+
+    Args:
+        provider: who runs it, such as `bedrock`, or the address of a server.
+    """
+
+    provider: str
+    model: str
+    price: ModelPrice = FREE
+
+
+LOCAL = EmbedderPrice("local", "embedder")  # of one that runs here
+
+
 def vector_follower(
-    world: World, index: Index, embedder: Embedder, job: CrawlJob
+    world: World, index: Index, embedder: Embedder, job: CrawlJob, price: EmbedderPrice = LOCAL
 ) -> CaptureFollower:
     """Return what gives the documents of a job their vectors."""
     way = DocumentMaker(job)
-    work = JobEmbedder(world, index, embedder, way, SpooledTexts(world, job))
+    work = JobEmbedder(world, index, embedder, way, SpooledTexts(world, job), price)
     return CaptureFollower(world, job.id, f"embed {embedder.name} {way.version}", work.on)
 
 
@@ -38,10 +58,17 @@ class JobEmbedder:
     """What is done with the documents of one job."""
 
     def __init__(
-        self, world: World, index: Index, embedder: Embedder, way: DocumentMaker, desk: SpooledTexts
+        self,
+        world: World,
+        index: Index,
+        embedder: Embedder,
+        way: DocumentMaker,
+        desk: SpooledTexts,
+        price: EmbedderPrice,
     ) -> None:
         self._world = world
         self._desk = desk
+        self._price = price
         self._index = index
         self._embedder = embedder
         self._way = way
@@ -54,12 +81,44 @@ class JobEmbedder:
                 continue
             if (whole := await self._desk.whole(record)) is not None:
                 document = self._way.document(capture, read_line(whole), row.page_type)
-                await embed_documents(self._index, self._embedder, [document])
+                await self._embed(document)
         await self._desk.clear(read)
+
+    async def _embed(self, document: IndexDocument) -> None:
+        """Embed a document, and enter every answer in the ledger, also where a later one failed."""
+        tokens: list[int] = []
+        failures = 0
+        try:
+            await embed_documents(self._index, self._embedder, [document], tokens.append)
+        except ModelError:
+            failures = 1
+            raise
+        finally:
+            if tokens or failures:
+                await self._enter(tokens, failures)
+
+    async def _enter(self, tokens: Sequence[int], failures: int) -> None:
+        day = datetime.fromtimestamp(self._world.clock.wall_s(), UTC).date().isoformat()
+        line = CostLine(
+            job=self._way.job,
+            day=day,
+            purpose=ModelPurpose.EMBED,
+            provider=self._price.provider,
+            model=self._price.model,
+            calls=len(tokens) + failures,
+            failures=failures,
+            tokens_in=sum(tokens),
+            tokens_out=0,
+            micros=sum(self._price.price.of(many, 0) for many in tokens),
+        )
+        await self._world.store.costs.add([line])
 
 
 async def embed_documents(
-    index: Index, embedder: Embedder, documents: Sequence[IndexDocument]
+    index: Index,
+    embedder: Embedder,
+    documents: Sequence[IndexDocument],
+    on_answer: OnAnswer = unheard,
 ) -> int:
     """Embed the chunks of documents that are in an index; return how many vectors were kept."""
     waiting = [
@@ -70,7 +129,7 @@ async def embed_documents(
     kept = 0
     for start in range(0, len(waiting), BATCH):
         keys, texts = zip(*waiting[start : start + BATCH], strict=True)
-        vectors = await embedder.embed(texts)
+        vectors = await embedder.embed(texts, on_answer=on_answer)
         kept += await index.vectors.put(embedder.name, keys, vectors)
     return kept
 

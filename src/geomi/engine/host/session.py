@@ -27,11 +27,12 @@ from geomi.fetch.response import respond
 from geomi.fetch.retry import parse_retry_after
 from geomi.frontier import politeness
 from geomi.model.config import CrawlConfig
-from geomi.model.entry import Batch, HostState, HostUpdate, Lease
+from geomi.model.entry import Batch, HostState, HostUpdate, Lease, RequestCap
 from geomi.model.page import Fetched, Request
 from geomi.model.request_log import RequestPurpose, SentRequest
 from geomi.model.verdict import Outcome
 from geomi.ports.web import Resolution
+from geomi.url.host import registrable_domain, split_authority
 
 # How long a robots.txt on another host is waited for before it counts as out of reach for now.
 LONGEST_GUEST_WAIT_S = 10.0
@@ -82,6 +83,7 @@ class HostSession:
         self._hear_every_s = hear_every_s(world.silence_s)
         self._lease_s = lease_s(config, world.silence_s)
         self._left_word = False  # whether the store knows of a burst
+        self._caps = request_caps(config, lease.host)
 
     @property
     def state(self) -> HostState:
@@ -258,14 +260,11 @@ class HostSession:
             return False
         if now_s < self._pace.over_s:
             await self._leave_word()
-        own = self._config.politeness
-        if own.max_per_hour or own.max_per_day:
-            permitted_s = await self._world.store.frontier.permit(
-                per_hour=own.max_per_hour, per_day=own.max_per_day, now_s=now_s
-            )
-            self._pace.wait_until(permitted_s)
-            return permitted_s <= now_s
-        return True
+        if not self._caps:
+            return True
+        permitted_s = await self._world.store.frontier.permit(self._caps, now_s=now_s)
+        self._pace.wait_until(permitted_s)
+        return permitted_s <= now_s
 
     async def _leave_word(self) -> None:
         """Write a burst to the store before it continues.
@@ -306,6 +305,18 @@ class HostSession:
         if fetched.failure not in NEVER_SENT:
             self._spending.add(request, fetched, ip=self.state.ip or "", owed_s=owed_s)
         return fetched
+
+
+def request_caps(config: CrawlConfig, host: str) -> tuple[RequestCap, ...]:
+    """Return the caps of a job that a request to a host counts under."""
+    own = config.politeness
+    caps = []
+    if own.max_per_hour or own.max_per_day:
+        caps.append(RequestCap("", own.max_per_hour, own.max_per_day))
+    if own.max_per_domain_hour or own.max_per_domain_day:
+        domain = registrable_domain(split_authority(host)[0])
+        caps.append(RequestCap(domain, own.max_per_domain_hour, own.max_per_domain_day))
+    return tuple(caps)
 
 
 class _Floors(TypedDict):

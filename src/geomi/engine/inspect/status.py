@@ -8,17 +8,20 @@ so.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import AsyncIterator, Mapping
-from dataclasses import dataclass, field
+from collections.abc import AsyncIterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
+from itertools import islice
 
 from geomi.engine.recrawl import Beliefs, walk_pages
 from geomi.engine.world import World
 from geomi.model.entry import Source, UrlEntry
 from geomi.model.history import PageHistory, RevisitPage, Stage
 from geomi.model.job import CrawlJob
+from geomi.model.site import RequestWindow
 from geomi.model.verdict import Outcome, State, Verdict
 from geomi.recrawl.rate import describe_rate, stage
+from geomi.url.host import registrable_domain, split_authority
 
 # A read looks at every host for its share of entries, so that few large ones are cheaper than many.
 MAX_ENTRIES = 50_000
@@ -27,6 +30,9 @@ MAX_PROBLEMS = 1000  # URLs that brought no page, told one by one
 LOOKED_AT = 100  # entries of a job that collected nothing
 # A walk over so many pages takes a second.
 MAX_PAGES = 50_000
+MAX_DOMAINS = 20  # the busiest, whose requests are counted under a cap of the job
+MAX_WINDOWS = 60  # of each domain, the newest
+HOUR_S = 3600.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,6 +47,20 @@ class UrlProblem:
 
 
 @dataclass(frozen=True, slots=True)
+class DomainRequests:
+    """The requests to one domain that count under a cap, of all jobs that have such a cap.
+
+    Args:
+        windows: the newest of those that have not expired; their times are those of the wall clock.
+    """
+
+    domain: str
+    last_hour: int
+    last_day: int
+    windows: tuple[RequestWindow, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Status:
     """One job at one moment.
 
@@ -50,6 +70,7 @@ class Status:
         exclusions: how often each rule kept a link out, with some examples.
         is_whole: whether outcomes, hosts and problems are told.
         due: what of its crawl is due; None while it runs, or where there are too many pages.
+        requests: what counts under its caps for each domain (POL-11); empty without such a cap.
     """
 
     job: CrawlJob
@@ -62,6 +83,7 @@ class Status:
     exclusions: Mapping[str, tuple[int, tuple[str, ...]]]
     is_whole: bool
     due: DuePages | None = None
+    requests: tuple[DomainRequests, ...] = ()
 
 
 @dataclass(slots=True)
@@ -102,7 +124,30 @@ async def status(world: World, job: CrawlJob) -> Status:
         exclusions=await world.store.census.exclusions(job.id),
         is_whole=is_whole,
         due=await count_due(world, job),
+        requests=await _requests(world, job, [host for host, _ in busiest]),
     )
+
+
+async def _requests(
+    world: World, job: CrawlJob, hosts: Sequence[str]
+) -> tuple[DomainRequests, ...]:
+    """Count requests by domain, where the job has a cap for each of them."""
+    own, now_s = job.config.politeness, world.clock.now_s()
+    if not (own.max_per_domain_hour or own.max_per_domain_day):
+        return ()
+    ahead_s = world.clock.wall_s() - now_s
+    domains = dict.fromkeys(registrable_domain(split_authority(host)[0]) for host in hosts)
+    counted = []
+    for domain in islice(domains, MAX_DOMAINS):
+        windows = await world.store.census.windows(domain, now_s=now_s)
+        told = (
+            replace(one, start_s=one.start_s + ahead_s, expires_s=one.expires_s + ahead_s)
+            for one in windows[:MAX_WINDOWS]
+        )
+        hour = sum(one.requests for one in windows if one.start_s > now_s - HOUR_S)
+        day = sum(one.requests for one in windows)
+        counted.append(DomainRequests(domain, hour, day, tuple(told)))
+    return tuple(counted)
 
 
 async def _entries(world: World, job: str) -> AsyncIterator[UrlEntry]:

@@ -14,6 +14,7 @@ from statistics import fmean
 from geomi.engine.survey.survey import ListedUrl, Survey
 from geomi.model.config import CrawlConfig
 from geomi.model.verdict import Outcome
+from geomi.url.host import registrable_domain
 from geomi.url.parse import Url
 from geomi.url.parse import parse as parse_url
 
@@ -85,11 +86,15 @@ def _seconds(
         default=0.0,
     )
     own = config.politeness
+    per_domain = Counter(registrable_domain(url.host) for url in map(_parsed, found.allowed))
+    busiest = round(requests * max(per_domain.values(), default=0) / max(1, per_domain.total()))
     candidates = {
         "politeness.delay_s": by_host_s,
         "politeness.concurrency": requests * fetch_s / own.concurrency,
         "politeness.max_per_hour": _capped_s(requests, own.max_per_hour, HOUR_S),
         "politeness.max_per_day": _capped_s(requests, own.max_per_day, DAY_S),
+        "politeness.max_per_domain_hour": _capped_s(busiest, own.max_per_domain_hour, HOUR_S),
+        "politeness.max_per_domain_day": _capped_s(busiest, own.max_per_domain_day, DAY_S),
     }
     limited_by = max(candidates, key=lambda name: candidates[name])
     return candidates[limited_by], limited_by

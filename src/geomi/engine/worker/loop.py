@@ -18,6 +18,7 @@ from geomi.engine.visit.endings import ClosedVisit
 from geomi.engine.visit.links import LinkGate
 from geomi.engine.visit.road import Road
 from geomi.engine.visit.rules import JobRules
+from geomi.engine.worker.batch import JobBatches
 from geomi.engine.worker.settler import Settler
 from geomi.engine.world import World
 from geomi.errors import LeaseLost
@@ -55,6 +56,9 @@ class Worker:
         self._privacy = rules.privacy
         self._changed = asyncio.Event()
         self._settler = Settler(world, job, gate, self._changed.set)
+        self._batches = JobBatches(world, job)
+        # Batches of earlier settings have to be ended, too.
+        self._has_batches = job.config.has_batches or job.batch.number > 0
         self._hosts: dict[asyncio.Task[None], HostSession] = {}
         self._stop: StopReason | None = None
         self._looked_s = float("-inf")
@@ -98,9 +102,15 @@ class Worker:
                 await self._lease_until_done(group)
             finally:
                 self._settler.close()
+        if self._has_batches and self._stop is StopReason.MAX_PAGES:
+            await self._batches.judge()
+            if await self._batches.has_failed():
+                self._stop = StopReason.FAILED
         return self._stop or StopReason.DONE
 
     async def _lease_until_done(self, group: asyncio.TaskGroup) -> None:
+        if self._has_batches:
+            await self._batches.turn()
         while True:
             self._changed.clear()
             await self._look()
@@ -207,6 +217,11 @@ class Worker:
     async def _is_done(self) -> bool:
         if self._hosts or not self._settler.is_idle:
             return False
+        if self._has_batches:
+            await self._batches.turn()
+            if await self._batches.has_failed():
+                self.drain(StopReason.FAILED)
+                return True
         outlook = await self._world.store.census.outlook(
             self._job.id, now_s=self._world.clock.now_s()
         )
@@ -235,6 +250,8 @@ def stop_reason(job: CrawlJob, *, active_s: float) -> StopReason | None:
     limits, stats = job.config.limits, job.stats
     if job.state is JobState.CANCELLED:
         return StopReason.CANCELLED
+    if job.state is JobState.FAILED:
+        return StopReason.FAILED
     if limits.max_pages and stats.settled >= limits.max_pages:
         return StopReason.MAX_PAGES
     if limits.max_bytes and stats.bytes_received >= limits.max_bytes:

@@ -10,8 +10,9 @@ host rests from there. The same holds for leases of owners found dead, counted f
 An address is lent to few at a time. A job that finds it crowded stands in line, and jobs that came
 later leave a free place to it. A job that has not asked for `LINE_S` has left the line.
 
-Caps per hour and day are counted by the minute (POL-03). A count knows its minute only, and a
-permit is used within the next one. So no window, wherever it starts, holds more than its cap.
+Caps per hour and day are counted by the minute, for all requests together (POL-03) and for each
+domain (POL-11). A count knows its minute only, and a permit is used within the next one. So no
+window, wherever it starts, holds more than its cap.
 """
 
 from __future__ import annotations
@@ -23,7 +24,8 @@ from math import inf
 
 from geomi.frontier.politeness import base_floor_s
 from geomi.model.config import CrawlConfig
-from geomi.model.entry import HostState, HostUpdate, Lease, Settlement, UrlEntry
+from geomi.model.entry import HostState, HostUpdate, Lease, RequestCap, Settlement, UrlEntry
+from geomi.model.site import RequestWindow
 
 # A job that was served last leaves a free host to the others this long. Bounded, because the others
 # may have no worker at all; two seconds let a worker that polls each second come first.
@@ -186,11 +188,17 @@ def oldest_counted(minute: int, length: int) -> int:
     return minute - length - SENT_WITHIN
 
 
-def permitted_s(counts: Counts, *, per_hour: int, per_day: int, now_s: float) -> float:
-    """Return `now_s` when one more request may be sent, else when to ask again; 0 is no cap."""
+def request_window(domain: str, minute: int, many: int) -> RequestWindow:
+    """Return the count of one minute; it expires when it reaches into no day any more."""
+    expires_s = float((minute + MINUTES_PER_DAY + SENT_WITHIN + 1) * MINUTE_S)
+    return RequestWindow(domain, float(minute * MINUTE_S), many, expires_s)
+
+
+def permitted_s(counts: Counts, cap: RequestCap, *, now_s: float) -> float:
+    """Return `now_s` when one more request may be sent, else when to ask again."""
     return max(
-        _permitted_s(counts, MINUTES_PER_HOUR, per_hour, now_s),
-        _permitted_s(counts, MINUTES_PER_DAY, per_day, now_s),
+        _permitted_s(counts, MINUTES_PER_HOUR, cap.per_hour, now_s),
+        _permitted_s(counts, MINUTES_PER_DAY, cap.per_day, now_s),
     )
 
 

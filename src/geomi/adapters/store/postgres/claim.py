@@ -62,19 +62,23 @@ def claim(
     terms = db.row(SQL["terms"], {"job": ask.job, "tenant": ask.tenant})
     if terms is None:
         return []
-    number, max_pages, max_hosts, per_ip, settled, importance, has_quota = terms
+    number, max_pages, max_hosts, per_ip, settled, importance, batch_s, has_quota = terms
+    if batch_s is not None and ask.now_s < batch_s:
+        return []
     keeps_cash = importance is not None
     if keeps_cash:
         urls = lease_length(urls, settled)
     left = hosts * urls
-    if max_pages or max_hosts:
+    if max_pages or max_hosts or batch_s is not None:
         db.row(SQL["line_up"], {"job": number})
         room = db.row(SQL["room"], {"job": number, "id": ask.job, "now_s": ask.now_s})
-        settled, lent_entries, lent_hosts = room or (settled, 0, 0)
+        settled, batch_left, lent_entries, lent_hosts = room or (settled, 0, 0, 0)
         if max_hosts:  # reserved ones count too; who waits for one does not ask its host meanwhile
             hosts = min(hosts, max_hosts - lent_hosts)
         if max_pages:
             left = min(left, max_pages - settled - lent_entries)
+        if batch_s is not None:
+            left = min(left, batch_left - lent_entries)
     if has_quota:
         left = int(min(left, quota_left(db, ask.tenant, now_s=ask.now_s, wall_s=wall_s)))
     looks = _Looks(db, ask, AddressLines(db, ask.now_s, number, per_ip), keeps_cash=keeps_cash)

@@ -90,12 +90,17 @@ def outlook(db: PostgresSession, job: str, tenant: str, now_s: float) -> Remaini
     row = db.row(HOSTS["counts"], {"job": job, "tenant": tenant})
     if row is None:
         return RemainingWork(pending=0, leased=0, next_s=None)
-    number, is_active, max_pages, max_hosts, settled, *counts = row
+    number, is_active, max_pages, max_hosts, settled, batch_left, batch_s, *counts = row
     leased, held, first_end_s = lent(db, job, now_s)
-    has_all = (max_pages and settled + leased >= max_pages) or (max_hosts and held >= max_hosts)
+    has_all = (
+        (max_pages and settled + leased >= max_pages)
+        or (max_hosts and held >= max_hosts)
+        or (batch_left is not None and leased >= batch_left)
+    )
     next_s = None
     if is_active:
         next_s = first_end_s if has_all else _next_s(db, number)
+    next_s = None if next_s is None else max(next_s, batch_s)
     return remaining_work(counts, leased, next_s)
 
 

@@ -19,7 +19,7 @@ from geomi.adapters.store.accounting.hosts import (
 from geomi.adapters.store.postgres.session import Answer, PostgresSession, columns
 from geomi.adapters.store.rows import host_columns, host_row
 from geomi.adapters.store.statements import statements
-from geomi.model.entry import HostState, Settlement
+from geomi.model.entry import HostState, RequestCap, Settlement
 
 SQL = statements("store.postgres", "hosts")
 WINDOWS = statements("store.postgres", "windows")
@@ -121,15 +121,20 @@ def lent(db: PostgresSession, job: str, now_s: float) -> tuple[int, int, float |
     return row[0], row[1], row[2]
 
 
-def permit(db: PostgresSession, *, per_hour: int, per_day: int, now_s: float) -> float:
-    """Count one request if the caps leave room for it; else return when to ask again."""
-    db.row(WINDOWS["lock"])  # whoever counts has to see what the others took
+def permit(db: PostgresSession, caps: Sequence[RequestCap], *, now_s: float) -> float:
+    """Count one request if all caps leave room for it; else return when to ask again."""
     minute = minute_of(now_s)
     oldest = oldest_counted(minute, MINUTES_PER_DAY)
-    counts = [(row[0], row[1]) for row in db.rows(WINDOWS["counts"], {"oldest": oldest})]
-    earliest_s = permitted_s(counts, per_hour=per_hour, per_day=per_day, now_s=now_s)
+    earliest_s = now_s
+    # All requests together come before those of a domain: everybody locks in this order.
+    for cap in sorted(caps, key=lambda cap: cap.domain):
+        db.row(WINDOWS["lock"], {"domain": cap.domain})  # to see what the others took
+        rows = db.rows(WINDOWS["counts"], {"domain": cap.domain, "oldest": oldest})
+        counts = [(row[0], row[1]) for row in rows]
+        earliest_s = max(earliest_s, permitted_s(counts, cap, now_s=now_s))
     if earliest_s <= now_s:
-        db.run(WINDOWS["take"], {"minute": minute})
+        for cap in caps:
+            db.run(WINDOWS["take"], {"domain": cap.domain, "minute": minute})
         db.run(WINDOWS["forget"], {"oldest": oldest})
     return earliest_s
 

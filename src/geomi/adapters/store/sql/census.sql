@@ -141,3 +141,10 @@ WHERE host IN (
     LIMIT :many
 )
 ORDER BY host;
+
+-- name: windows
+-- The requests to a domain that were permitted in each minute, the newest first.
+SELECT minute, count
+FROM windows
+WHERE domain = :domain AND minute >= :oldest
+ORDER BY minute DESC;

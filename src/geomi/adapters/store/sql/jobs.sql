@@ -95,6 +95,13 @@ WHERE number = :number AND state = :was AND (NOT :only_empty OR pending = 0)
         )
     );
 
+-- name: turn_batch
+-- Begin a batch after another, which only one process does.
+UPDATE jobs
+SET batch_number = :number, batch_size = :size, batch_end = :end, batch_failed = :failed,
+    batch_ready_s = :ready_s
+WHERE id = :job AND tenant = :tenant AND batch_number = :was;
+
 -- name: worked
 -- Add to the seconds a job has worked.
 UPDATE jobs SET active_s = active_s + :seconds WHERE number = :number;

@@ -51,15 +51,20 @@ def claim(
     terms = db.execute(SQL["terms"], (ask.job, ask.tenant)).fetchone()
     if terms is None:
         return []
-    number, max_pages, max_hosts, per_ip, settled, importance, has_quota = terms
+    number, max_pages, max_hosts, per_ip, settled, importance, batch_left, batch_s, has_quota = (
+        terms
+    )
+    if batch_left is not None and ask.now_s < batch_s:
+        return []
     keeps_cash = importance is not None
     if keeps_cash:
         urls = lease_length(urls, settled)
     if max_hosts:  # reserved ones count too; who waits for one does not ask its own host meanwhile
         hosts = min(hosts, max_hosts - lent_hosts(db, ask.job, ask.now_s))
     left = hosts * urls
-    if max_pages:
-        left = min(left, max_pages - settled - lent_entries(db, ask.job, ask.now_s))
+    if max_pages or batch_left is not None:
+        lent = lent_entries(db, ask.job, ask.now_s)
+        left = min(left, _room(max_pages - settled if max_pages else None, batch_left) - lent)
     if has_quota:
         left = int(min(left, quota_left(db, ask.tenant, now_s=ask.now_s, wall_s=wall_s)))
     leases: list[Lease] = []
@@ -95,6 +100,11 @@ def reserve(db: SqliteSession, ask: ClaimRequest, *, host: str, delay_s: float) 
     lent = lend(row, owner=ask.owner, job=ask.job, entries=0, until_s=ask.until_s)
     put_host(db, lent)
     return as_lease(lent, ask.job, demands)
+
+
+def _room(*limits: int | None) -> int:
+    """Return the smallest of several limits; one at least is there."""
+    return min(limit for limit in limits if limit is not None)
 
 
 def first_due_s(db: SqliteSession, queue: int) -> float:

@@ -84,16 +84,19 @@ def outlook(db: SqliteSession, job: str, tenant: str, now_s: float) -> Remaining
     row = db.execute(HOSTS["counts"], (job, tenant)).fetchone()
     if row is None:
         return RemainingWork(pending=0, leased=0, next_s=None)
-    number, is_active, max_pages, max_hosts, settled, *counts = row
+    number, is_active, max_pages, max_hosts, settled, batch_left, batch_s, *counts = row
     leased = lent_entries(db, job, now_s)
-    has_all = (max_pages and settled + leased >= max_pages) or (
-        max_hosts and lent_hosts(db, job, now_s) >= max_hosts
+    has_all = (
+        (max_pages and settled + leased >= max_pages)
+        or (max_hosts and lent_hosts(db, job, now_s) >= max_hosts)
+        or (batch_left is not None and leased >= batch_left)
     )
     next_s = None
     if is_active and has_all:
         next_s = db.execute(HOSTS["first_end"], {"job": job, "now_s": now_s}).fetchone()[0]
     elif is_active:
         next_s = _next_s(db, number)
+    next_s = None if next_s is None else max(next_s, batch_s)
     return remaining_work(counts, leased, next_s)
 
 

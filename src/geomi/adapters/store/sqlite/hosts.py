@@ -16,7 +16,7 @@ from geomi.adapters.store.accounting.hosts import (
 from geomi.adapters.store.rows import host_columns, host_row
 from geomi.adapters.store.sqlite.connection import SqliteSession
 from geomi.adapters.store.statements import statements
-from geomi.model.entry import HostState, Settlement
+from geomi.model.entry import HostState, RequestCap, Settlement
 
 SQL = statements("store.sqlite", "hosts")
 WINDOWS = statements("store.sqlite", "windows")
@@ -70,13 +70,17 @@ def lent_hosts(db: SqliteSession, job: str, now_s: float) -> int:
     return int(db.execute(SQL["lent_hosts"], {"job": job, "now_s": now_s}).fetchone()[0])
 
 
-def permit(db: SqliteSession, *, per_hour: int, per_day: int, now_s: float) -> float:
-    """Count one request if the caps leave room for it; else return when to ask again."""
+def permit(db: SqliteSession, caps: Sequence[RequestCap], *, now_s: float) -> float:
+    """Count one request if all caps leave room for it; else return when to ask again."""
     minute = minute_of(now_s)
     oldest = oldest_counted(minute, MINUTES_PER_DAY)
-    counts = db.execute(WINDOWS["counts"], (oldest,)).fetchall()
-    earliest_s = permitted_s(counts, per_hour=per_hour, per_day=per_day, now_s=now_s)
+    earliest_s = max(
+        permitted_s(
+            db.execute(WINDOWS["counts"], (cap.domain, oldest)).fetchall(), cap, now_s=now_s
+        )
+        for cap in caps
+    )
     if earliest_s <= now_s:
-        db.execute(WINDOWS["take"], (minute,))
+        db.executemany(WINDOWS["take"], ((cap.domain, minute) for cap in caps))
         db.execute(WINDOWS["forget"], (oldest,))
     return earliest_s

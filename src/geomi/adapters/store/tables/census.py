@@ -4,6 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from geomi.adapters.store.accounting.hosts import (
+    MINUTES_PER_DAY,
+    minute_of,
+    oldest_counted,
+    request_window,
+)
 from geomi.adapters.store.hot import HotPath
 from geomi.adapters.store.rows import Row, ending_of, entry_of, examples_of, status_count_of
 from geomi.adapters.store.session import Database, Session
@@ -20,7 +26,7 @@ from geomi.model.entry import (
 )
 from geomi.model.history import FIRST_CURSOR, PageCursor
 from geomi.model.index.document import StatusCount
-from geomi.model.site import HostView, OutcomeCount
+from geomi.model.site import HostView, OutcomeCount, RequestWindow
 from geomi.model.verdict import Outcome, State
 from geomi.ports.frontier import EntryEnding
 
@@ -103,6 +109,12 @@ class CensusTable:
         values = {"tenant": self._tenant, "after": after, "many": entries_shown(limit)}
         rows = await self._database.read(lambda db: db.rows(SQL["hosts"], values))
         return [HostView(*row) for row in rows]
+
+    async def windows(self, domain: str, *, now_s: float) -> list[RequestWindow]:
+        """List the counts of requests to a domain that have not expired, the newest first."""
+        values = {"domain": domain, "oldest": oldest_counted(minute_of(now_s), MINUTES_PER_DAY)}
+        rows = await self._database.read(lambda db: db.rows(SQL["windows"], values))
+        return [request_window(domain, minute, many) for minute, many in rows]
 
     async def release_dead(self, owners: Sequence[str], *, now_s: float) -> int:
         """End the leases of owners known to be dead."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import builtins
-from dataclasses import replace
+from dataclasses import asdict, replace
 from typing import Any
 
 from geomi.adapters.store.accounting.budget import budget_of, share_of
@@ -19,6 +19,7 @@ from geomi.model.job import (
     MAX_LISTED_JOBS,
     CrawlJob,
     CrawlStats,
+    JobBatch,
     JobFilter,
     JobState,
 )
@@ -26,7 +27,7 @@ from geomi.model.job import (
 DAY_S = 86_400.0
 _AFTER_EVERY_ID = "\U0010ffff"
 
-ROWS = RowMapper(CrawlJob, "jobs", prefixes={"stats": ""})
+ROWS = RowMapper(CrawlJob, "jobs", prefixes={"stats": "", "batch": "batch_"})
 SQL = table_statements("jobs", ROWS)
 # In the order in which all transactions lock.
 _FORGET = (
@@ -92,6 +93,11 @@ class JobTable(OwnedTable):
         asked = {"was": was.value, "only_empty": only_empty, "most": most, "tenant": self._tenant}
         values = turned_columns(job) | asked
         return await self._database.write(lambda db: _turn(db, job, values, wall_s))
+
+    async def turn_batch(self, job: str, batch: JobBatch, *, was: int) -> bool:
+        """Begin a batch after the one of the number `was`."""
+        values = {"job": job, "tenant": self._tenant, "was": was} | asdict(batch)
+        return bool(await self._database.write(lambda db: db.run(SQL["turn_batch"], values)))
 
     async def worked(self, job: str, seconds: float) -> None:
         """Add seconds of work to a job, beside whatever else changes it."""
@@ -179,12 +185,11 @@ def gone_on_too_late(job: CrawlJob) -> StoreError:
 
 
 def _create(db: Session, job: CrawlJob) -> None:
-    row = db.row(
-        SQL["create"], ROWS.values(replace(job, stats=CrawlStats())) | running_columns(job)
-    )
+    fresh = replace(job, stats=CrawlStats(), batch=JobBatch())
+    row = db.row(SQL["create"], ROWS.values(fresh) | running_columns(job))
     if row is None:
         raise StoreError(f"there is a job `{job.id}` already")
-    write_step(db, row[0], None, replace(job, stats=CrawlStats()), wall_s=job.created_at_s)
+    write_step(db, row[0], None, fresh, wall_s=job.created_at_s)
 
 
 def _begin(db: Session, values: Values, wall_s: float) -> bool:

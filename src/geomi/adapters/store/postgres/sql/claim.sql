@@ -1,6 +1,8 @@
 -- name: terms
--- What an active job may take; last, whether its tenant has a quota.
+-- What an active job may take, and when its batch begins, if it has one; last, whether its tenant
+-- has a quota.
 SELECT number, max_pages, max_hosts, per_ip, settled, importance,
+       CASE WHEN batch_number > 0 THEN batch_ready_s END,
        EXISTS (SELECT 1 FROM quotas WHERE quotas.tenant = %(tenant)s)
 FROM jobs
 WHERE id = %(job)s AND tenant = %(tenant)s AND is_active;
@@ -10,8 +12,8 @@ WHERE id = %(job)s AND tenant = %(tenant)s AND is_active;
 SELECT pg_advisory_xact_lock(2, hashint8(%(job)s::bigint));
 
 -- name: room
--- What a job has settled, and what it holds, seen at one moment.
-SELECT settled, held.entries, held.hosts
+-- What a job has settled, what is left of its batch, and what it holds, seen at one moment.
+SELECT settled, batch_end - completed - failed - skipped - blocked, held.entries, held.hosts
 FROM jobs
 CROSS JOIN (
     SELECT COALESCE(SUM(leased), 0)::bigint AS entries, COUNT(*) AS hosts

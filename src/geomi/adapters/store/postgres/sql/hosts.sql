@@ -107,7 +107,9 @@ WHERE queues.host = free.host;
 
 -- name: counts
 -- How many entries of a job are in each state.
-SELECT number, is_active, max_pages, max_hosts, settled, pending, completed, failed, skipped, blocked
+SELECT number, is_active, max_pages, max_hosts, settled,
+       CASE WHEN batch_number > 0 THEN batch_end - completed - failed - skipped - blocked END,
+       batch_ready_s, pending, completed, failed, skipped, blocked
 FROM jobs
 WHERE id = %(job)s AND tenant = %(tenant)s;
 

@@ -1,6 +1,9 @@
 -- name: terms
--- What an active job may take; last, whether its tenant has a quota.
+-- What an active job may take, and of its batch what is left, if it has one; last, whether its
+-- tenant has a quota.
 SELECT number, max_pages, max_hosts, per_ip, settled, importance,
+       CASE WHEN batch_number > 0 THEN batch_end - completed - failed - skipped - blocked END,
+       batch_ready_s,
        EXISTS (SELECT 1 FROM quotas WHERE quotas.tenant = jobs.tenant)
 FROM jobs
 WHERE id = ? AND tenant = ? AND is_active;

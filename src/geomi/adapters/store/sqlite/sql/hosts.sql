@@ -71,7 +71,9 @@ UPDATE queues SET ready_s = :ready_s WHERE host = :host;
 
 -- name: counts
 -- How many entries of a job are in each state.
-SELECT number, is_active, max_pages, max_hosts, settled, pending, completed, failed, skipped, blocked
+SELECT number, is_active, max_pages, max_hosts, settled,
+       CASE WHEN batch_number > 0 THEN batch_end - completed - failed - skipped - blocked END,
+       batch_ready_s, pending, completed, failed, skipped, blocked
 FROM jobs
 WHERE id = ? AND tenant = ?;
 
