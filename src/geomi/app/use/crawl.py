@@ -25,7 +25,7 @@ from geomi.adapters.machine.processes import (
 from geomi.adapters.outlet import parquet
 from geomi.adapters.outlet.job_folder import job_outlets
 from geomi.app.directory import DataDirectory, directory_id
-from geomi.app.external_docs import refuse_unserved, world_for_job
+from geomi.app.external_docs import fallback_reason, refuse_unserved, world_for_job
 from geomi.app.recovery import check_sent, is_dead, recover
 from geomi.app.use import outputs, providers
 from geomi.engine import jobs
@@ -350,7 +350,9 @@ def refuse_unservable(home: DataDirectory, job: CrawlJob) -> None:
 
 
 async def _report_changes(world: World, job: CrawlJob) -> None:
-    """Report the changes of a provider's run; a service reports its own runs elsewhere."""
+    """Report the changes of a provider's run, once; a service reports its own runs elsewhere."""
+    if await fallback_reason(world, job):
+        return  # the crawl that follows is the rest of the run
     if job.provider and not job.collection:
         name = (await providers.find(world, job.provider)).name
         await report_run(world, await jobs.find(world, job.id), name)
