@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -14,7 +15,7 @@ from geomi.engine.worker.supervisor import Supervisor
 from geomi.errors import ConfigError, StoreBusy
 from geomi.model.event import Enriched
 from geomi.model.job import StopReason
-from geomi.processes.index import INDEX_PROGRAM, IndexingProcess, IndexOrder, crawl_and_index
+from geomi.processes.index import INDEX_PROGRAM, IndexOrder, crawl_and_index
 from tests.engine.enrich.test_loop import found, village
 from tests.engine.visit.test_preview_text import NEEDLES, lighthouse, waiting
 from tests.support.crawl import LOCAL, Ear, home_in, plan
@@ -64,7 +65,7 @@ async def test_an_interrupted_crawl_does_not_wait_for_the_rest(tmp_path: Path) -
     def stop(supervisor: Supervisor) -> None:
         supervisor.interrupt()
 
-    ended: list[IndexingProcess] = []
+    ended: list[Callable[[], None]] = []
     async with home_in(tmp_path, Ear()) as home:
         with Site(village(3)) as site:
             asked = plan([site.url("/")], assignments=EVERY)

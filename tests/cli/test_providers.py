@@ -132,6 +132,13 @@ class TestProviders:
         assert len(added["provider_id"]) == 36
         assert data(command, "providers", "add", "my-docs.toml") == added
         assert len(data(command, "providers", "list")) == 16
+        Path("my-docs.toml").write_text(VALID.replace(TERMS, ""), "utf-8")
+        assert data(command, "providers", "add", "my-docs.toml") == added, "it stays reviewed"
+        Path("odd.toml").write_text(VALID.replace(TERMS, "provider_id = 'odd-uuid'"), "utf-8")
+        code, _, err = command("providers", "add", "odd.toml")
+        assert (code, err.splitlines()[0]) == (0, "provider odd is registered: terms not reviewed")
+        assert err.splitlines()[1].endswith("is derived from `odd-uuid`, which is no UUID")
+        command("providers", "remove", "odd")
         code, _, err = command("providers", "remove", "my-docs")
         assert (code, err) == (0, "provider my-docs is no longer registered\n")
         assert len(data(command, "providers", "list")) == 15
@@ -151,7 +158,7 @@ class TestProviders:
             ("none.json", None, "cannot read `none.json`: No such file or directory\nhint: give a"),
             ("a.json", " " * 65_537, "more than 65,536 bytes"),
             ("a.toml", VALID + "max_depth = 6", "`max_depth` of provider `a` is `6`"),
-            ("a.toml", VALID.replace(TERMS, ""), "have not been reviewed"),
+            ("a.toml", VALID.replace("tos_reviewed_at", "rationale"), "lacks `tos_reviewed_at`"),
             ("a.toml", VALID.replace("true", "false"), "hint: to forbid all crawls of its hosts"),
             ("a.toml", VALID.replace("2026", "2999"), "`2999-01-31` is in the future"),
             ("a.toml", VALID + "max_depth = 6\nmax_pages = 0", "is `6`"),
@@ -258,6 +265,14 @@ class TestProfiles:
         ("crawl https://a.test/ --provider openai", "has its own start URLs"),
         ("crawl --provider openai -n 501", "under profile docs it is 1 to 500"),
         ("crawl --provider openai --user-agent Googlebot/2.1", "uses the name of another"),
+        ("crawl --provider openai --provider opnai", "unknown provider: `opnai`"),
+        ("crawl https://a.test/ --provider all", "you also gave `https://a.test/`"),
+        ("crawl --from-prod data --provider all", "you also gave --from-prod"),
+        ("crawl --provider all --detach", "cannot be detached"),
+        ("crawl --provider all --workers 2", "runs in one process, without --workers"),
+        ("crawl --provider all -n 501", "under profile docs it is 1 to 500"),
+        ("providers index opnai", "unknown provider: `opnai`"),
+        ("providers index --set analysis.index=false", "keeps these pages out of the index"),
         ("providers show opnai", "unknown provider: `opnai`"),
         ("providers review openai", "say what the terms allow"),
         ("providers review openai --allows --date x", "`x` is not a date"),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -45,7 +46,7 @@ def gaps_s(log: list[Seen]) -> list[float]:
     """Return the time between each answer and the next request."""
     return [
         after.started_s - before.ended_s
-        for before, after in zip(log, log[1:], strict=False)
+        for before, after in pairwise(log)
         if before.ended_s is not None
     ]
 

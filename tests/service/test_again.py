@@ -9,10 +9,14 @@ from pathlib import Path
 
 import pytest
 
+from geomi.engine import jobs
 from geomi.model.event import Reported
+from geomi.model.job import JobFilter, JobState
 from geomi.service import deliveries
 from geomi.service.background_tasks import fire_schedules
+from geomi.service.crawling.crawls import begin_waiting
 from geomi.service.service import TenantService
+from geomi.settings.providers import presets
 from tests.api.asking import LOCAL, Ground, serving
 from tests.api.filling import EAGER
 from tests.api.test_admin import PROVIDER
@@ -80,17 +84,64 @@ async def test_a_provider_is_crawled_every_week_and_reported_on(tmp_path: Path) 
             assert (await ground.mine.post(path, {"collectionId": "apis"})).status == 403
 
 
+@pytest.mark.req("CHG-08", "POL-02")
+@waits
+async def test_one_schedule_crawls_every_provider_three_at_a_time(tmp_path: Path) -> None:
+    """Nothing is asked here: what is crawled, and what waits, stands in the store."""
+    async with serving(tmp_path) as ground:
+        desk, path = ground.service.desk("default"), "/admin/providers/all/schedules"
+        refused = await ground.admin.post(path, {"collectionId": "apis"})
+        assert refused.status == 422 and "no contact address is set" in refused.json["detail"]
+        for key in presets():
+            await ground.admin.post(f"/admin/providers/{key}/review", {"allows": False})
+        made = await ground.admin.post(path, {"collectionId": "apis"})
+        assert made.status == 201, made.json
+        assert (made.json["title"], made.json["seedUrls"]) == ("all providers", [])
+        name = made.json["scheduleId"]
+        for number, key in enumerate("abcd", start=1):  # registered after the schedule
+            asked = PROVIDER | {"key": key, "seed_url": f"http://127.0.0.{number}/"}
+            assert (await ground.admin.post("/admin/providers", asked)).status == 201
+        await _fire(ground, desk, name)
+        crawls = (await ground.admin.get("/crawls")).json["crawls"]
+        assert sorted(one["provider"] for one in crawls) == ["a", "b", "c", "d"]
+        assert (await ground.admin.get(f"/schedules/{name}")).json["lastJobId"] in {
+            one["jobId"] for one in crawls
+        }
+        assert await begin_waiting(ground.service) == 3
+        assert await begin_waiting(ground.service) == 0
+        (waiting,) = await desk.world.store.jobs.page(
+            JobFilter(state=JobState.PENDING), before="", limit=9
+        )
+        begun = next(one["jobId"] for one in crawls if one["jobId"] != waiting.id)
+        job = await jobs.find(desk.world, begun)
+        assert (job.config.politeness.max_hosts, job.config.politeness.concurrency) == (1, 1)
+        await ground.admin.post(f"/crawls/{begun}/cancel")
+        assert await begin_waiting(ground.service) == 1
+        assert (await jobs.find(desk.world, waiting.id)).state is JobState.PROCESSING
+        await ground.admin.post("/admin/providers/d/review", {"allows": False})
+        await _fire(ground, desk, name)
+        crawls = (await ground.admin.get("/crawls")).json["crawls"]
+        assert sorted(one["provider"] for one in crawls) == ["a", "a", "b", "b", "c", "c", "d"]
+        page = await ground.admin.get("/schedules")
+        assert page.json["schedules"][0]["problem"] is None
+
+
 async def _run_due(ground: Ground, desk: TenantService, schedule: str) -> str:
     """Let a schedule's time come, and its crawl be done; return the crawl's id."""
+    await _fire(ground, desk, schedule)
+    (job, *_) = await desk.world.store.jobs.list(limit=10)
+    await crawled(desk, job.id)
+    await understood(ground.service, partial(is_over, desk, job.id))
+    return job.id
+
+
+async def _fire(ground: Ground, desk: TenantService, schedule: str) -> None:
+    """Let a schedule's time come."""
     named = await desk.named_values.get("schedules", schedule)
     assert named is not None and named.due_at_s is not None and named.due_at_s > desk.wall_s
     assert await fire_schedules(ground.service) == 0
     assert await desk.named_values.change(replace(named, due_at_s=desk.wall_s))
     assert await fire_schedules(ground.service) == 1
-    (job, *_) = await desk.world.store.jobs.list(limit=10)
-    await crawled(desk, job.id)
-    await understood(ground.service, partial(is_over, desk, job.id))
-    return job.id
 
 
 async def _found(ground: Ground, word: str) -> list[str]:

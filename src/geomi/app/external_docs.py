@@ -15,13 +15,14 @@ from geomi.adapters.endpoint import json_headers
 from geomi.adapters.http.client import HttpClient
 from geomi.adapters.http.egress import Egress
 from geomi.adapters.http.rules import EgressRules
-from geomi.engine.external_docs import ExternalDocsClient, ExternalDocsFetcher
+from geomi.engine.external_docs import ExternalDocsClient, ExternalDocsFetcher, shortcoming
 from geomi.engine.world import World
 from geomi.errors import ConfigError
-from geomi.model.job import CrawlJob
+from geomi.model.job import CrawlJob, JobKind, JobState
 from geomi.model.site import Channel
 from geomi.ports.external_docs import ExternalDocsSource
 from geomi.ports.runtime import Clock
+from geomi.seed.external_docs import TOPICS
 from geomi.settings.options import Settings
 
 
@@ -61,3 +62,12 @@ def world_for_job(world: World, job: CrawlJob, source: ExternalDocsSource | None
     client = ExternalDocsClient(source, world.clock)
     fetcher = ExternalDocsFetcher(client, world.clock, library=job.library, name=job.library_name)
     return replace(world, fetcher=fetcher)
+
+
+async def fallback_reason(world: World, job: CrawlJob) -> str:
+    """Say why a job that asked a source is to be followed by a crawl; empty where it is not."""
+    is_first = job.channel is Channel.CONTEXT7 and job.kind is JobKind.CRAWL
+    if not is_first or job.state is not JobState.COMPLETED:
+        return ""
+    entries = await world.store.census.entries(job.id, state=None, after=b"", limit=len(TOPICS))
+    return shortcoming(entries)

@@ -29,7 +29,7 @@ from geomi.ports.runtime import Clock, EventSink
 
 
 class CrawlPrinter:
-    """What one run of `geomi crawl` prints while it works and when it is over."""
+    """What a run of `geomi crawl` prints while it works and when it is over."""
 
     def __init__(self, *, json: bool, quiet: bool, verbose: bool) -> None:
         self._json = json
@@ -67,7 +67,7 @@ class CrawlPrinter:
         self, report: CrawlReport, output: Path, by: ChannelDecision | None = None
     ) -> None:
         """Say how it ended, where the files are, and by which channel a provider's came."""
-        stats = report.job.stats
+        stats, provider = report.job.stats, report.job.provider
         if self._json:
             summary = {
                 "event": "ended",
@@ -83,7 +83,7 @@ class CrawlPrinter:
                 "seconds": round(report.seconds, 3),
                 "strategies": report.strategies,
                 "output": str(output),
-            }
+            } | ({"provider": provider} if provider else {})
             if (judgement := report.judgement) is not None:
                 summary |= {
                     "judged": judgement.has_enough_requests,
@@ -93,6 +93,7 @@ class CrawlPrinter:
             print_json(summary | ({"channel": by.channel, "why": by.why} if by else {}))
         elif not self._quiet:
             note(
+                f"{f'provider {provider}: ' if provider else ''}"
                 f"{report.job.state} ({report.stop}): {stats.collected} pages, "
                 f"{stats.failed} failed, {stats.blocked} blocked, {stats.skipped} skipped "
                 f"in {report.seconds:.1f} s"
@@ -120,6 +121,19 @@ def _next(report: CrawlReport) -> str:
     return ""
 
 
+def waiting_texts(report: CrawlReport) -> str:
+    """Return a hint about whole texts that wait to be indexed and will expire."""
+    store, stats = report.job.config.store, report.job.stats
+    is_waiting = store.is_preview and report.job.config.analysis.index and stats.collected
+    if not is_waiting or not store.whole_text_s:
+        return ""
+    hours = store.whole_text_s / 3600
+    return (
+        f"geomi erases the whole texts after {hours:g} h; index them before with "
+        "geomi enrich --once; --index does it during a crawl"
+    )
+
+
 class Interruptible(Protocol):
     """Work that finishes what is under way when it is interrupted, and stops the second time."""
 
@@ -137,6 +151,13 @@ def stop_on_signals(work: Interruptible, doing: str = "requests in flight") -> N
     loop = asyncio.get_running_loop()
     for number in (signal.SIGINT, signal.SIGTERM):
         loop.add_signal_handler(number, stop)
+
+
+def leave_on_signals(leave: Callable[[], None]) -> None:
+    """Let Ctrl-C (or SIGTERM) end what is indexed after a crawl, which is over and stays so."""
+    loop = asyncio.get_running_loop()
+    for number in (signal.SIGINT, signal.SIGTERM):
+        loop.add_signal_handler(number, leave)
 
 
 def event_listener(

@@ -1,4 +1,4 @@
-"""Index the pages of a crawl while it runs, in a process of its own; this module has both ends.
+"""Index the pages of crawls while they run, in a process of its own; this module has both ends.
 
 The crawl never waits for this process and never fails with it. If the process cannot be started,
 or dies, geomi warns, and the next search indexes what is left. When the crawl is over, the process
@@ -13,7 +13,7 @@ import signal
 import sys
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from multiprocessing.connection import Connection
 from pathlib import Path
 
@@ -28,6 +28,7 @@ from geomi.app import open_directory
 from geomi.app.directory import DataDirectory
 from geomi.app.index import open_search_index, update_index
 from geomi.app.use.crawl import Plan, crawl, judge_run
+from geomi.app.use.provider_session import ProviderSession, SessionPart, SessionReport
 from geomi.engine.enrich.loop import enrich_continuously
 from geomi.engine.worker.supervisor import CrawlReport, Supervisor
 from geomi.errors import ConfigError, GeomiError, first_error
@@ -42,7 +43,7 @@ _HINT = "the next `geomi search` or `geomi enrich` continues"
 
 @dataclass(frozen=True, slots=True)
 class IndexOrder:
-    """The order of an index worker: the job's place."""
+    """The order of an index worker: the job's place; without a job it indexes those of all."""
 
     root: Path
     settings: Settings
@@ -50,9 +51,9 @@ class IndexOrder:
 
 
 class IndexingProcess:
-    """The index worker of one job, as the crawling process sees it."""
+    """The index worker of one job, or of all, as the crawling process sees it."""
 
-    def __init__(self, home: DataDirectory, job: str) -> None:
+    def __init__(self, home: DataDirectory, job: str = "") -> None:
         self._sink = home.world.sink
         self._job = job
         self._started: StartedProcess = start_worker(INDEX_PROGRAM)
@@ -83,17 +84,14 @@ async def crawl_and_index(
     *,
     standby: Sequence[StartedProcess] = (),
     on_start: Callable[[Supervisor], None] = lambda _: None,
-    on_end: Callable[[IndexingProcess], None] = lambda _: None,
+    on_end: Callable[[Callable[[], None]], None] = lambda _: None,
 ) -> CrawlReport:
     """Run a crawl as `crawl` does, and index its pages at the same time.
 
     Args:
-        on_end: called when the crawl is over and the rest is indexed, with the process to end.
+        on_end: called when the crawl is over and the rest is indexed, with what ends that.
     """
-    if not plan.resolved.config.analysis.index:
-        raise ConfigError(
-            "analysis.index = false keeps these pages out of the index", hint="leave out --index"
-        )
+    refuse_unindexed(plan)
     begun: list[IndexingProcess] = []
     try:
         async with asyncio.TaskGroup() as group:
@@ -112,13 +110,56 @@ async def crawl_and_index(
             if report.stop is StopReason.INTERRUPTED:
                 begun[0].leave()
             else:
-                on_end(begun[0])
+                on_end(begun[0].leave)
                 begun[0].finish()
     except* GeomiError as failures:
         for one in begun:
             one.leave()
         raise first_error(failures) from failures
     return await judge_run(home, report)
+
+
+async def run_session_and_index(
+    home: DataDirectory,
+    session: ProviderSession,
+    *,
+    on_end: Callable[[Callable[[], None]], None] = lambda _: None,
+) -> SessionReport:
+    """Crawl the providers of a session, and index their pages at the same time.
+
+    Args:
+        on_end: as `crawl_and_index` takes it.
+    """
+    indexing = IndexingProcess(home)
+    try:
+        async with asyncio.TaskGroup() as group:
+            group.create_task(indexing.run(), name="index")
+            report = await session.run()
+            if report.is_interrupted:
+                indexing.leave()
+            else:
+                on_end(indexing.leave)
+                indexing.finish()
+    except* GeomiError as failures:
+        indexing.leave()
+        raise first_error(failures) from failures
+    return replace(report, parts=tuple([await _judged(home, part) for part in report.parts]))
+
+
+async def _judged(home: DataDirectory, part: SessionPart) -> SessionPart:
+    """Judge the run of one provider, now that its pages are indexed."""
+    if part.run is None:
+        return part
+    report = await judge_run(home, part.run.report)
+    return replace(part, run=replace(part.run, report=report))
+
+
+def refuse_unindexed(plan: Plan) -> None:
+    """Raise for pages that their own settings keep out of the index."""
+    if not plan.resolved.config.analysis.index:
+        raise ConfigError(
+            "analysis.index = false keeps these pages out of the index", hint="leave out --index"
+        )
 
 
 def live(pipe: Connection) -> None:

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 from geomi.analyse.decision import suggest_collection
 from geomi.errors import FieldRefused, NameTaken, QuotaReached, UnknownName, WrongState
-from geomi.model.index.chunk import ChunkCounts
 from geomi.model.index.analysis import PageType
+from geomi.model.index.chunk import ChunkCounts
 from geomi.model.index.document import CollectionCounts, DocumentFilter
 from geomi.model.index.search import IndexScope
 from geomi.model.job import JobFilter, JobState

@@ -15,7 +15,7 @@ from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import replace
 
-from geomi.app.use import channels
+from geomi.app.external_docs import fallback_reason
 from geomi.engine import jobs
 from geomi.engine.inspect.alarms import report_run
 from geomi.errors import GeomiError, StoreError, UnknownName, WrongState
@@ -38,22 +38,24 @@ async def report_end(desk: TenantService, name: str) -> None:
         provider = (await providers.find(desk, job.provider)).name
     except UnknownName:  # its registration was removed meanwhile
         provider = job.provider
-    await report_run(desk.world, job, provider)
-    await _fall_back(desk, job)
+    if not await _fall_back(desk, job):
+        await report_run(desk.world, job, provider)
 
 
-async def _fall_back(desk: TenantService, job: CrawlJob) -> None:
+async def _fall_back(desk: TenantService, job: CrawlJob) -> bool:
     """Start the fallback crawl, once: the end of a job may be reported again after a restart.
+
+    Return whether a crawl follows, whose end is that of the run.
 
     One that is refused is told of, and ends there: whoever waits to be told of other crawls would
     wait for ever.
     """
-    why = await channels.fallback_reason(desk.home, job)
+    why = await fallback_reason(desk.world, job)
     if not why:
-        return
+        return False
     follower = new_ulid(job.ended_at_s or job.created_at_s, random.Random(job.id))
     if await desk.world.store.jobs.get(follower) is not None:
-        return
+        return True
     message = f"Context7 does not have all documents of provider {job.provider} ({why}); it "
     try:
         await providers.crawl(desk, job.provider, job.collection, job_id=follower, is_fallback=True)
@@ -62,8 +64,9 @@ async def _fall_back(desk: TenantService, job: CrawlJob) -> None:
     except GeomiError as error:
         told = Warned(job.id, f"{message}cannot be crawled: {error.message}", error.hint)
         desk.world.sink.emit(told)
-    else:
-        desk.world.sink.emit(Warned(follower, f"{message}is crawled"))
+        return False
+    desk.world.sink.emit(Warned(follower, f"{message}is crawled"))
+    return True
 
 
 async def stop_large_sessions(service: Service) -> int:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from uuid import uuid4
 
@@ -16,18 +16,19 @@ from geomi.model.job import CrawlJob
 from geomi.model.site import Provider
 from geomi.service.access import tenants
 from geomi.service.crawling import crawls, schedules
-from geomi.service.crawling.crawls import CrawlOrder
+from geomi.service.crawling.crawls import CrawlOrder, provider_order
 from geomi.service.crawling.schedules import Schedule, ScheduleTiming
 from geomi.service.service import Service, TenantService
 from geomi.settings.providers import (
+    EVERY_PROVIDER,
+    PROFILE,
+    Registration,
     check_date,
     presets,
-    provider_layer,
     read_registration,
     refuse_forbidden,
 )
 
-NEW_KEY = "provider"
 MOST_CHECKED = 1000  # of all tenants at once; the rest is looked for the next time
 
 
@@ -68,15 +69,11 @@ def is_preset(provider: Provider) -> bool:
     return provider == presets().get(provider.key)
 
 
-async def register(desk: TenantService, payload: Mapping[str, object]) -> Provider:
+async def register(desk: TenantService, payload: Mapping[str, object]) -> Registration:
     """Register a provider (CFG-03); an error names all faults, and nothing is stored."""
-    provider = read_registration(
-        payload,
-        key=str(payload.get("key") or NEW_KEY),
-        provider_id=str(uuid4()),
-        now_s=desk.wall_s,
-    )
-    return await providers.add(desk.world, provider, has_own_id="provider_id" in payload)
+    read = read_registration(payload, new_id=str(uuid4()), now_s=desk.wall_s)
+    added = await providers.add(desk.world, read.provider, has_own_id="provider_id" in payload)
+    return replace(read, provider=added)
 
 
 async def review(
@@ -102,7 +99,7 @@ async def crawl(
     Args:
         job_id, is_fallback: as `crawls.start` takes them.
     """
-    order = _order(await find(desk, name), collection)
+    order = provider_order(await find(desk, name), collection)
     return await crawls.start(desk, order, job_id=job_id, is_fallback=is_fallback)
 
 
@@ -136,10 +133,16 @@ def _check_summary(checked: Sequence[ProviderCheck]) -> str:
 
 
 async def schedule(desk: TenantService, name: str, collection: str, cron: str) -> Schedule:
-    """Let a provider be crawled again and again, as it is registered now (CHG-08)."""
+    """Let a provider be crawled again and again, as it is registered now (CHG-08).
+
+    For `all` every provider is crawled that is registered then, in one indexing session.
+    """
+    if name == EVERY_PROVIDER:
+        order = CrawlOrder(collection, (), profile=PROFILE, provider=EVERY_PROVIDER)
+        return await schedules.create(desk, order, ScheduleTiming(cron), title="all providers")
     provider = await find(desk, name)
     refuse_forbidden(provider)
-    order = _order(provider, collection)
+    order = provider_order(provider, collection)
     return await schedules.create(desk, order, ScheduleTiming(cron), title=provider.name)
 
 
@@ -155,11 +158,3 @@ async def erase(desk: TenantService, name: str, reason: str) -> ErasedProvider:
         jobs, pages = jobs + line.jobs, pages + line.pages
         others += found.others
     return ErasedProvider(provider.key, reason, desk.wall_s, jobs, pages, tuple(others))
-
-
-def _order(provider: Provider, collection: str) -> CrawlOrder:
-    told = dict(provider_layer(provider).values)
-    profile = str(told.pop("run.profile"))
-    return CrawlOrder(
-        collection, provider.seed_urls, profile=profile, settings=told, provider=provider.key
-    )

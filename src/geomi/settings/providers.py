@@ -1,8 +1,10 @@
 """Read and check registrations of providers (CFG-03…CFG-11), and make settings of a crawl of them.
 
 A registration with any fault is refused as a whole: unknown or missing fields, values out of range,
-seeds that are not URLs, patterns that do not compile, or terms that nobody has read (G-21). The
+seeds that are not URLs, patterns that do not compile, or terms that forbid crawling (G-21). The
 error lists all faults at once. Faults that need other fields to be right first are listed later.
+A key that is missing, and an ID that is no UUID, get derived values, as the registration of seed
+000 §3.1 has them so. Terms that a registration does not mention have not been reviewed.
 """
 
 from __future__ import annotations
@@ -10,7 +12,7 @@ from __future__ import annotations
 import re
 import tomllib
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import fields
+from dataclasses import dataclass, fields
 from datetime import UTC, date, datetime
 from functools import cache, partial
 from importlib import resources
@@ -25,13 +27,19 @@ from geomi.admit import glob
 from geomi.errors import ConfigError, WrongState
 from geomi.model.site import Provider, Selectors
 from geomi.settings.layers import Layer
-from geomi.settings.values import joined, problem_at, refuse_all, refuse_unknown
+from geomi.settings.values import problem_at, refuse_all, refuse_unknown
+from geomi.text.identifiers import sha256_hex
 from geomi.url.parse import parse as parse_url
 
 MAX_PROVIDER_BYTES = 65_536  # of a registration; the longest lists allowed take half of it
 MAX_PATTERNS = 100
 MAX_TEXT_CHARS = 2000
+EVERY_PROVIDER = "all"  # stands for all of them where a key is asked for
 DAY_S = 86_400.0
+NO_KEY = "provider"  # names a registration in errors while it can have no key
+MAX_ID_CHARS = 200  # of an ID that is no UUID
+MAX_KEY_CHARS = 64
+DIGEST_CHARS = 8  # at the end of a derived key that would be too long
 TERMS = ("tos_reviewed_at", "tos_allows_crawling")
 PROFILE = "docs"  # what a provider's documents are crawled under unless somebody says otherwise
 
@@ -39,7 +47,21 @@ Check = Callable[[], object]  # raises where something is wrong
 
 # Any fixed one would do: a preset has the same UUID in every installation.
 _PRESETS = uuid5(NAMESPACE_DNS, "providers.geomi")
+_REGISTERED = uuid5(_PRESETS, "registered")
 _KEY = re.compile(r"[a-z0-9][a-z0-9-]{0,63}")
+_NO_KEY = re.compile(r"[^a-z0-9]+")
+
+
+@dataclass(frozen=True, slots=True)
+class Registration:
+    """A registration that was read.
+
+    Args:
+        derived: the fields that it lacked, or had in another form, and where their values are from.
+    """
+
+    provider: Provider
+    derived: Mapping[str, str]
 
 
 @cache
@@ -66,24 +88,71 @@ def read_provider(payload: Mapping[str, object], *, key: str, provider_id: str) 
 
 
 def read_registration(
-    payload: Mapping[str, object], *, key: str, provider_id: str, now_s: float
-) -> Provider:
-    """Read a registration; it must say what the provider's terms allow."""
+    payload: Mapping[str, object], *, key: str = "", new_id: str, now_s: float
+) -> Registration:
+    """Read a registration, and derive what it lacks; its own key and ID win.
+
+    Args:
+        key: the provider's key if the registration has none; derived from its first seed without.
+        new_id: the provider's ID if the registration has none.
+    """
+    given, derived = dict(payload), dict[str, str]()
+    if given.get("key") is None:
+        given["key"], origin = (key, "the name of the file") if key else _derived_key(given)
+        derived["key"] = origin
+    told = given.get("provider_id")
+    if told is None:
+        given["provider_id"] = new_id
+        derived["provider_id"] = "nothing: geomi chose it"
+    elif isinstance(told, str) and _is_uuid(told):
+        given["provider_id"] = str(UUID(told))
+    elif isinstance(told, str) and 0 < len(told) <= MAX_ID_CHARS:
+        given["provider_id"] = str(uuid5(_REGISTERED, f"{given['key']} {told}"))
+        derived["provider_id"] = f"`{told}`, which is no UUID"
+    if given.get("name") is None:
+        given["name"] = given["key"]
+        derived["name"] = "its key"
+    provider = read_provider(given, key=str(given["key"]), provider_id=new_id)
+    refuse_terms(provider, now_s=now_s)
+    return Registration(provider, derived)
+
+
+def _derived_key(given: Mapping[str, object]) -> tuple[str, str]:
+    """Make a key of the first seed, and say so; each seed has another."""
+    seeds = given.get("seed_urls")
+    first = given.get("seed_url") or (seeds[0] if isinstance(seeds, list | tuple) and seeds else "")
+    url = parse_url(first) if isinstance(first, str) else None
+    if url is None:
+        return NO_KEY, "nothing"  # its seeds are refused
+    text = f"{url.host.removeprefix('www.')}{url.path}".lower()
+    key = _NO_KEY.sub("-", text).strip("-")
+    if len(key) > MAX_KEY_CHARS:
+        digest = sha256_hex(text)[:DIGEST_CHARS]
+        key = f"{key[: MAX_KEY_CHARS - DIGEST_CHARS - 1].rstrip('-')}-{digest}"
+    return key, "its first seed"
+
+
+def _is_uuid(text: str) -> bool:
     try:
-        provider = read_provider(payload, key=key, provider_id=provider_id)
-    except ConfigError as fault:
-        if any(payload.get(name) is None for name in TERMS):
-            raise joined([fault, _unreviewed(str(payload.get("key", key)))]) from fault
-        raise
-    refuse_unreviewed(provider, now_s=now_s)
-    return provider
+        UUID(text)
+    except ValueError:
+        return False
+    return True
 
 
-def refuse_unreviewed(provider: Provider, *, now_s: float) -> None:
-    """Raise if no person has read the provider's terms, or they forbid crawling (LEG-03, G-21)."""
-    if provider.tos_reviewed_at is None or provider.tos_allows_crawling is None:
-        raise _unreviewed(provider.key)
-    check_date(provider.tos_reviewed_at, now_s=now_s)
+def refuse_terms(provider: Provider, *, now_s: float) -> None:
+    """Raise if the provider's terms forbid crawling, or only half of a review is told (G-21).
+
+    A registration that tells nothing of them is one that nobody has reviewed.
+    """
+    if (provider.tos_reviewed_at is None) != (provider.tos_allows_crawling is None):
+        lacks = TERMS[0] if provider.tos_reviewed_at is None else TERMS[1]
+        raise ConfigError(
+            f"the review of the terms of provider `{provider.key}` lacks `{lacks}`",
+            hint="give both `tos_reviewed_at` (a date) and `tos_allows_crawling`, or neither",
+        )
+    if provider.tos_reviewed_at is not None:
+        check_date(provider.tos_reviewed_at, now_s=now_s)
     if provider.tos_allows_crawling is False:
         hosts = dict.fromkeys(url.host for url in map(parse_url, provider.seed_urls) if url)
         raise ConfigError(
@@ -135,13 +204,6 @@ def check_date(text: str, *, now_s: float | None = None) -> str:
     if now_s is not None and day > datetime.fromtimestamp(now_s + DAY_S, UTC).date():
         raise ConfigError(f"`{text}` is in the future", hint="give the day when you read them")
     return day.isoformat()
-
-
-def _unreviewed(key: str) -> ConfigError:
-    return ConfigError(
-        f"the terms of provider `{key}` have not been reviewed",
-        hint="read them, then add `tos_reviewed_at` (a date) and `tos_allows_crawling`",
-    )
 
 
 def _unknown_fields(given: Mapping[str, object]) -> Iterator[Check]:
@@ -209,6 +271,9 @@ def _check_names(provider: Provider) -> None:
     if not _KEY.fullmatch(provider.key):
         hint = "use lower-case letters, digits and hyphens, at most 64"
         raise ConfigError(f"`{provider.key}` cannot be a provider's key", hint=hint)
+    if provider.key == EVERY_PROVIDER:
+        told = f"`{EVERY_PROVIDER}` stands for all providers, and cannot be the key of one"
+        raise ConfigError(told, hint="give it another `key`")
     try:
         UUID(provider.provider_id)
     except ValueError as error:

@@ -13,6 +13,7 @@ import hashlib
 import random
 
 ULID_CHARS = 26
+ULID_TIME_CHARS = 10  # the first of them are its time
 _ALPHABET = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"
 _MAX_MS = (1 << 48) - 1
 

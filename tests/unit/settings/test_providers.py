@@ -13,6 +13,7 @@ from geomi.errors import ConfigError
 from geomi.model.site import Channel, Provider
 from geomi.settings.layers import Resolved, flags_layer, resolve_under_profile
 from geomi.settings.providers import (
+    MAX_ID_CHARS,
     MAX_PATTERNS,
     MAX_TEXT_CHARS,
     check_date,
@@ -21,7 +22,7 @@ from geomi.settings.providers import (
     read_provider,
     read_registration,
     refuse_forbidden,
-    refuse_unreviewed,
+    refuse_terms,
 )
 from geomi.settings.values import MAX_FAULTS
 from geomi.url.parse import parse as parse_url
@@ -282,6 +283,7 @@ class TestRegistration:
             ({"provider_id": "17"}, "provider_id `17` is not a UUID"),
             ({"key": "No Key"}, "`No Key` cannot be a provider's key"),
             ({"key": "x" * 65}, "cannot be a provider's key"),
+            ({"key": "all"}, "`all` stands for all providers"),
             ({"rationale": "x" * (MAX_TEXT_CHARS + 1)}, "more than 2000 characters"),
             ({"tos_reviewed_at": "31.1.2026"}, "`31.1.2026` is not a date"),
         ],
@@ -291,28 +293,58 @@ class TestRegistration:
             read(**changes)
         assert told in caught.value.message
 
-    @pytest.mark.req("LEG-03", "LEG-04", "G-21")
     @pytest.mark.parametrize(
         ("changes", "told"),
         [
-            ({"tos_reviewed_at": None}, "have not been reviewed"),
-            ({"tos_allows_crawling": None}, "have not been reviewed"),
+            ({"tos_reviewed_at": None}, "lacks `tos_reviewed_at`"),
+            ({"tos_allows_crawling": None}, "lacks `tos_allows_crawling`"),
             ({"tos_allows_crawling": False}, "does not allow crawling"),
         ],
     )
-    def test_terms_that_nobody_read_or_that_forbid_it(
+    def test_half_a_review_and_terms_that_forbid_it_are_refused(
         self, changes: dict[str, object], told: str
     ) -> None:
-        refuse_unreviewed(read(), now_s=NOW_S)
+        refuse_terms(read(), now_s=NOW_S)
+        refuse_terms(read(tos_reviewed_at=None, tos_allows_crawling=None), now_s=NOW_S)
         with pytest.raises(ConfigError, match=told) as caught:
-            refuse_unreviewed(read(**changes), now_s=NOW_S)
+            refuse_terms(read(**changes), now_s=NOW_S)
         assert "providers review" not in caught.value.hint, "nothing is stored to review"
 
+    @pytest.mark.parametrize(
+        ("seed", "key"),
+        [
+            ("https://platform.openai.com/docs", "platform-openai-com-docs"),
+            ("https://www.twilio.com/docs/messaging/", "twilio-com-docs-messaging"),
+            ("http://127.0.0.1:8080/", "127-0-0-1"),
+            ("https://a.test/" + "x" * 57, "a-test-" + "x" * 57),
+            ("https://a.test/" + "x" * 58, "a-test-" + "x" * 48 + "-"),
+        ],
+    )
+    def test_a_key_is_made_of_the_first_seed(self, seed: str, key: str) -> None:
+        made = read_registration(registration(seed_urls=[seed]), new_id=ID, now_s=NOW_S)
+        assert made.provider.key.startswith(key) and len(made.provider.key) <= 64
+        assert made.provider.name == made.provider.key
+        told = {"key": "its first seed", "name": "its key"}
+        assert made.derived == told | {"provider_id": "nothing: geomi chose it"}
+
+    def test_an_id_that_is_no_uuid_has_one_of_its_own(self) -> None:
+        def provider_id(told: object, key: str = "a") -> str:
+            payload = registration(key=key, provider_id=told)
+            return read_registration(payload, new_id=ID, now_s=NOW_S).provider.provider_id
+
+        assert provider_id(ID.upper()) == ID
+        assert UUID(provider_id("openai-uuid")).version == 5
+        assert provider_id("uuid") == provider_id("uuid") != provider_id("uuid", key="b")
+        assert UUID(provider_id("x" * MAX_ID_CHARS))
+        for wrong in ("", "x" * (MAX_ID_CHARS + 1), 17):
+            with pytest.raises(ConfigError, match="provider_id"):
+                provider_id(wrong)
+
     def test_every_fault_is_told_at_once(self) -> None:
-        payload = registration(max_depth=9, max_pages=0, max_dept=1, tos_allows_crawling=None)
+        payload = registration(max_depth=9, max_pages=0, max_dept=1)
         with pytest.raises(ConfigError) as caught:
-            read_registration(payload, key="example", provider_id=ID, now_s=NOW_S)
-        for told in ("`max_dept`", "is `9`", "is `0`", "have not been reviewed"):
+            read_registration(payload, key="example", new_id=ID, now_s=NOW_S)
+        for told in ("`max_dept`", "is `9`", "is `0`"):
             assert told in caught.value.message
         assert "max_depth: 1 to 5; max_pages: 1 to 500" in caught.value.hint
         with pytest.raises(ConfigError) as caught:
@@ -343,7 +375,7 @@ class TestRegistration:
         with pytest.raises(ConfigError, match="`2026-03-03` is in the future"):
             check_date("2026-03-03", now_s=NOW_S)
         with pytest.raises(ConfigError, match="is in the future"):
-            refuse_unreviewed(read(tos_reviewed_at="2026-03-03"), now_s=NOW_S)
+            refuse_terms(read(tos_reviewed_at="2026-03-03"), now_s=NOW_S)
 
 
 class TestLayer:

@@ -10,7 +10,7 @@ from collections import Counter, deque
 from dataclasses import dataclass
 from threading import Lock
 
-from geomi.model.event import Event, JobEnded, PageSettled, Progressed
+from geomi.model.event import Event, JobEnded, JobStarted, PageSettled, Progressed
 from geomi.model.verdict import Outcome
 from geomi.ports.runtime import Clock
 
@@ -57,7 +57,8 @@ class Counters:
         self._started_s = clock.now_s()
         self._outcomes: Counter[Outcome] = Counter()
         self._bytes_received = 0
-        self._progress: Progressed | None = None
+        self._progress: dict[str, Progressed] = {}  # of the jobs that run
+        self._running: set[str] = set()
         self._hosts: set[str] = set()
         self._seconds: deque[tuple[int, int]] = deque(maxlen=RATE_WINDOW_S + 1)
         self._has_ended = False
@@ -68,10 +69,13 @@ class Counters:
             match event:
                 case PageSettled():
                     self._count(event)
+                case JobStarted():
+                    self._running.add(event.job)
+                    self._has_ended = False
                 case Progressed():
-                    self._progress = event
+                    self._progress[event.job] = event
                 case JobEnded():
-                    self._has_ended = True
+                    self._end(event.job)
                 case _:
                     pass
 
@@ -82,18 +86,28 @@ class Counters:
             rate = self._rate(now_s)
             visits = self._outcomes.total()
             ranked = self._outcomes.most_common()
+            left = sum(one.left for one in self._progress.values())
             return Snapshot(
                 pages=sum(self._outcomes[outcome] for outcome in _PAGES),
                 visits=visits,
                 bytes_received=self._bytes_received,
                 hosts=len(self._hosts),
-                queue=self._progress.pending if self._progress else None,
+                queue=sum(one.pending for one in self._progress.values())
+                if self._progress
+                else None,
                 problems=tuple(pair for pair in ranked if pair[0] not in _NO_PROBLEM),
                 pages_per_s=rate,
                 elapsed_s=now_s - self._started_s,
-                eta_s=self._progress.left / rate if self._progress and rate else None,
+                eta_s=left / rate if self._progress and rate else None,
                 has_ended=self._has_ended,
             )
+
+    def _end(self, job: str) -> None:
+        """Note the end of a job; the last word about the queue stays for the last view."""
+        self._running.discard(job)
+        self._has_ended = not self._running
+        if self._running:
+            self._progress.pop(job, None)
 
     def _count(self, page: PageSettled) -> None:
         self._outcomes[page.outcome] += 1

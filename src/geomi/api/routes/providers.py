@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from http import HTTPStatus
 from typing import Annotated
 
@@ -51,10 +52,14 @@ ProviderId = Annotated[
 async def register(
     asked: ProviderRequest, desk: TenantServiceDep, response: Response
 ) -> ProviderResponse:
-    """Register a provider; a person must have read its terms, and these must allow crawling."""
-    made = await providers.register(desk, asked.payload())
-    response.headers["Location"] = f"/api/v1/admin/providers/{made.key}"
-    return await _told(desk, made)
+    """Register a provider, unless its terms forbid crawling.
+
+    `derived` names the fields that the registration lacked or had in another form. Terms that it
+    does not mention count as not reviewed, and each crawl of the provider warns of that.
+    """
+    read = await providers.register(desk, asked.payload())
+    response.headers["Location"] = f"/api/v1/admin/providers/{read.provider.key}"
+    return await _told(desk, read.provider, read.derived)
 
 
 @router.get(
@@ -153,6 +158,10 @@ async def erase(
     return ProviderErasedResponse.of(await providers.erase(desk, provider, wanted.reason))
 
 
-async def _told(desk: TenantService, provider: Provider) -> ProviderResponse:
+async def _told(
+    desk: TenantService, provider: Provider, derived: Mapping[str, str] | None = None
+) -> ProviderResponse:
     decision = await providers.channel_of(desk, provider)
-    return provider_response(provider, decision, is_preset=providers.is_preset(provider))
+    return provider_response(
+        provider, decision, is_preset=providers.is_preset(provider), derived=derived or {}
+    )

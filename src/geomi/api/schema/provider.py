@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from datetime import datetime
 from typing import Annotated, Literal
 
@@ -24,6 +25,7 @@ from geomi.api.schema.wire import (
 from geomi.app.use.channels import ChannelDecision
 from geomi.model.site import Channel, Provider
 from geomi.service.providers import ErasedProvider
+from geomi.settings.providers import MAX_ID_CHARS
 
 _DATE = r"^\d{4}-\d{2}-\d{2}$"
 _EXAMPLE: JsonDict = {
@@ -49,11 +51,25 @@ class ProviderRequest(WireModel):
 
     model_config = ConfigDict(json_schema_extra={"examples": [_EXAMPLE]})
 
-    key: Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9-]{0,63}$")]
+    key: (
+        Annotated[
+            str,
+            Field(
+                pattern=r"^[a-z0-9][a-z0-9-]{0,63}$",
+                description="Without it geomi derives one from the first seed.",
+            ),
+        ]
+        | None
+    ) = None
     provider_id: (
         Annotated[
             str,
-            Field(pattern=r"^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$"),
+            Field(
+                min_length=1,
+                max_length=MAX_ID_CHARS,
+                pattern=r"^[^\x00-\x1f\x7f]*$",
+                description="A UUID; geomi derives one from any other text.",
+            ),
         ]
         | None
     ) = None
@@ -137,6 +153,9 @@ class ProviderResponse(WireModel):
     channel_now: Channel = Field(description="Its channel, by what geomi knows now.")
     channel_why: str
     library_id: str = Field(description="The id of its library in Context7; empty if unknown.")
+    derived: dict[str, str] = Field(
+        description="In the answer to a registration: fields that geomi derived, and from what."
+    )
 
 
 class ProviderListResponse(ResponseModel):
@@ -171,7 +190,11 @@ class ProviderErasedResponse(ResponseModel):
 
 
 def provider_response(
-    provider: Provider, decision: ChannelDecision, *, is_preset: bool
+    provider: Provider,
+    decision: ChannelDecision,
+    *,
+    is_preset: bool,
+    derived: Mapping[str, str],
 ) -> ProviderResponse:
     """Write a provider, and by which channel its documents come."""
     return ProviderResponse.from_fields(
@@ -181,4 +204,5 @@ def provider_response(
         channel_now=decision.channel,
         channel_why=decision.why,
         library_id=decision.library,
+        derived=dict(derived),
     )

@@ -21,20 +21,21 @@ from pathlib import Path
 from pydantic import TypeAdapter
 
 from geomi.app.directory import DataDirectory
+from geomi.app.external_docs import fallback_reason
 from geomi.app.store import open_store
 from geomi.app.use import providers
 from geomi.app.use.crawl import Plan
-from geomi.engine.external_docs import ExternalDocsClient, shortcoming
+from geomi.engine.external_docs import ExternalDocsClient
 from geomi.engine.jobs import read_seeds
 from geomi.engine.worker.supervisor import CrawlReport
 from geomi.errors import ConfigError, SourceError, StoreMissing
 from geomi.model.config import CrawlConfig, Extraction, Render, Scope
 from geomi.model.external_docs import LibraryFinding
-from geomi.model.job import DEFAULT_PROFILE, CrawlJob, JobKind, JobState
+from geomi.model.job import DEFAULT_PROFILE, CrawlJob, JobKind
 from geomi.model.named_value import MAX_LISTED_VALUES
 from geomi.model.site import Channel, Provider
 from geomi.ports.named_values import NamedValues
-from geomi.seed.external_docs import TOPICS, document_urls
+from geomi.seed.external_docs import document_urls
 from geomi.settings.options import Settings
 
 FINDINGS_NAMESPACE = "context7"
@@ -172,23 +173,12 @@ async def run_provider(
     if first is plan:
         return ProviderRun(await run(replace(plan, channel_why=decision.why)), decision)
     report = await run(first)
-    why = await fallback_reason(home, report.job)
+    why = await fallback_reason(home.world, report.job)
     if not why:
         return ProviderRun(report, decision)
     fallen = ChannelDecision(Channel.CRAWL, f"Context7: {why}", decision.library)
     plan = replace(plan, resume=plan.resume and await _is_followed(home, report.job))
     return ProviderRun(await run(replace(plan, channel_why=fallen.why)), fallen)
-
-
-async def fallback_reason(home: DataDirectory, job: CrawlJob) -> str:
-    """Say why a job that asked a source is to be followed by a crawl; empty where it is not."""
-    is_first = job.channel is Channel.CONTEXT7 and job.kind is JobKind.CRAWL
-    if not is_first or job.state is not JobState.COMPLETED:
-        return ""
-    entries = await home.world.store.census.entries(
-        job.id, state=None, after=b"", limit=len(TOPICS)
-    )
-    return shortcoming(entries)
 
 
 async def _resumed_channel(home: DataDirectory, plan: Plan) -> ChannelDecision | None:

@@ -25,7 +25,7 @@ from geomi.adapters.machine.processes import (
 from geomi.adapters.outlet import parquet
 from geomi.adapters.outlet.job_folder import job_outlets
 from geomi.app.directory import DataDirectory, directory_id
-from geomi.app.external_docs import refuse_unserved, world_for_job
+from geomi.app.external_docs import fallback_reason, refuse_unserved, world_for_job
 from geomi.app.recovery import check_sent, is_dead, recover
 from geomi.app.use import outputs, providers
 from geomi.engine import jobs
@@ -215,7 +215,9 @@ async def judge_run(home: DataDirectory, report: CrawlReport) -> CrawlReport:
         return report
     world = home.world
     job = await jobs.find(world, report.job.id)
-    if job.provider:
+    if job.provider and not await fallback_reason(
+        world, job
+    ):  # else a crawl follows, which reports
         await report_run(world, job, (await providers.find(world, job.provider)).name)
     judgement = await judge_job(world, job)
     for alarm in judgement.alarms:

@@ -19,7 +19,7 @@ from geomi.errors import ConfigError, StoreMissing, WrongState
 from geomi.model.job import CrawlJob
 from geomi.model.site import Channel, Provider, SiteRule
 from geomi.settings.options import Settings
-from geomi.settings.providers import presets, refuse_forbidden, refuse_unreviewed
+from geomi.settings.providers import presets, refuse_forbidden, refuse_terms
 from geomi.settings.values import refuse_unknown
 
 EVERY_JOB = 1_000_000
@@ -64,17 +64,25 @@ async def find(world: World, key: str) -> Provider:
 
 
 async def add(world: World, provider: Provider, *, has_own_id: bool = False) -> Provider:
-    """Register a provider whose terms allow it; a known one keeps its ID if it names no other.
+    """Register a provider unless its terms forbid it.
+
+    A known one keeps its ID if no other is named, and its review if the terms are not mentioned.
 
     Args:
         has_own_id: the registration itself names the ID.
     """
-    refuse_unreviewed(provider, now_s=world.clock.wall_s())
+    refuse_terms(provider, now_s=world.clock.wall_s())
     before = with_presets(await world.store.providers.list()).get(provider.key)
     if before is not None:
         refuse_forbidden(before)
         if not has_own_id:
             provider = replace(provider, provider_id=before.provider_id)
+        if provider.tos_reviewed_at is None and provider.seed_urls == before.seed_urls:
+            provider = replace(
+                provider,
+                tos_reviewed_at=before.tos_reviewed_at,
+                tos_allows_crawling=before.tos_allows_crawling,
+            )
     await world.store.providers.put(provider)
     return provider
 

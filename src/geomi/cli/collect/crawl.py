@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import signal
 from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
@@ -21,19 +20,19 @@ from geomi.app.use.channels import ProviderRun, run_provider
 from geomi.app.use.crawl import refuse_failure
 from geomi.app.use.datasets import admitted_seeds, open_contracts
 from geomi.cli import INTERRUPTED, flags
+from geomi.cli.collect.session import SessionOrder, names_session, run_once
 from geomi.cli.console import note, print_json, say
-from geomi.cli.event_output import CrawlPrinter, stop_on_signals
-from geomi.cli.options import configure, process_flags, warn_about_settings
+from geomi.cli.event_output import CrawlPrinter, leave_on_signals, stop_on_signals, waiting_texts
+from geomi.cli.options import Configured, configure, process_flags, warn_about_settings
 from geomi.engine.inspect.status import seed_leading_out
 from geomi.engine.seeds.handover import keep_copies, read_handover
-from geomi.engine.worker.supervisor import CrawlReport
 from geomi.errors import ConfigError
 from geomi.model.dataset.contract import Handover, SkippedDomain
 from geomi.model.job import StopReason
 from geomi.model.site import Provider
 from geomi.ports.dataset import Dataset
 from geomi.processes.crawl import live
-from geomi.processes.index import IndexingProcess, crawl_and_index
+from geomi.processes.index import crawl_and_index
 from geomi.settings.layers import Layer, Resolved, resolve, resolve_under_profile
 from geomi.settings.options import Settings
 from geomi.settings.providers import provider_layer, refuse_forbidden
@@ -52,10 +51,11 @@ def crawl(  # noqa: PLR0913  # one parameter a flag is what the command line is
     blobs: flags.Blobs = None,
     profile: flags.Profile = None,
     provider: Annotated[
-        str | None,
+        list[str] | None,
         typer.Option(
             metavar="KEY",
-            help="Start from a provider's seeds, within its patterns and limits.",
+            help="Start from a provider's seeds, within its patterns and limits; you may repeat "
+            "it; `all`: every provider, in one session.",
             rich_help_panel=flags.WHAT,
         ),
     ] = None,
@@ -120,8 +120,8 @@ def crawl(  # noqa: PLR0913  # one parameter a flag is what the command line is
     verbose: flags.Verbose = False,
 ) -> None:
     """Crawl websites into a data directory; --resume continues an interrupted crawl."""
-    named = CrawlSource(provider, from_prod)
-    configured = configure(
+    configure_with = partial(
+        configure,
         {
             "output": output,
             "profile": profile,
@@ -142,53 +142,77 @@ def crawl(  # noqa: PLR0913  # one parameter a flag is what the command line is
         assignments=assignments,
         process=process_flags(allow_private, resolve, ca_file, db, blobs),
         config=config,
-        source=named.layer if named else None,
     )
-    plan = make_plan(
-        named.seeds(urls or [], configured.resolved, configured.settings),
-        configured.resolved,
-        configured.flags,
-        resume=resume,
-        provider=provider or "",
-    )
-    if not quiet:
-        named.tell()
-        warn_about_settings(configured, is_verbose=verbose)
+    keys = provider or []
     if detach and index:
         raise ConfigError(
             "--detach and --index exclude each other: nobody would wait to index the pages",
             hint="run `geomi enrich` beside `geomi worker`",
         )
+    if names_session(keys):
+        _refuse_beside_session(urls or [], from_prod, is_detached=detach)
+        order = SessionOrder(
+            lambda source: configure_with(source=source),
+            keys,
+            resume=resume,
+            is_indexed=index,
+            json=json,
+            quiet=quiet,
+            verbose=verbose,
+        )
+        run_once(order)
+        return
+    named = CrawlSource(keys[0] if keys else None, from_prod)
+    configured = configure_with(source=named.layer if named else None)
+    plan = named.plan(urls or [], configured, resume=resume)
+    if not quiet:
+        named.tell()
+        warn_about_settings(configured, is_verbose=verbose)
     if detach:
         asyncio.run(_begin(plan, configured.settings, named, json=json))
         return
     show = CrawlPrinter(json=json, quiet=quiet, verbose=verbose)
+    _crawl_one(plan, configured.settings, named, show, is_indexed=index, quiet=quiet)
+
+
+def _crawl_one(
+    plan: Plan,
+    settings: Settings,
+    named: CrawlSource,
+    show: CrawlPrinter,
+    *,
+    is_indexed: bool,
+    quiet: bool,
+) -> None:
     relax_garbage_collector()
     workers = plan.resolved.run.workers
     standby = fork_workers(workers, live) if workers > 1 and named.may_fork else []
-    ended, strayed = asyncio.run(
-        _run(plan, configured.settings, named, show, standby, is_indexed=index)
-    )
+    ended, strayed = asyncio.run(_run(plan, settings, named, show, standby, is_indexed=is_indexed))
     report = ended.report
     show.conclude(report, Path(plan.resolved.run.output), ended.decision)
-    for hint in filter(None, (strayed, "" if index else _waiting(report))) if not quiet else ():
+    hints = (strayed, "" if is_indexed else waiting_texts(report))
+    for hint in filter(None, hints) if not quiet else ():
         note(f"hint: {hint}")
     if report.stop is StopReason.INTERRUPTED:
         raise typer.Exit(INTERRUPTED)
-    refuse_failure(report, configured.settings)
+    refuse_failure(report, settings)
 
 
-def _waiting(report: CrawlReport) -> str:
-    """Return a hint about whole texts that wait to be indexed and will expire."""
-    store, stats = report.job.config.store, report.job.stats
-    is_waiting = store.is_preview and report.job.config.analysis.index and stats.collected
-    if not is_waiting or not store.whole_text_s:
-        return ""
-    hours = store.whole_text_s / 3600
-    return (
-        f"geomi erases the whole texts after {hours:g} h; index them before with "
-        "geomi enrich --once; --index does it during a crawl"
-    )
+def _refuse_beside_session(
+    urls: Sequence[str], contracts: str | None, *, is_detached: bool
+) -> None:
+    """Raise for what a session over several providers cannot have."""
+    if urls or contracts:
+        given = f"`{urls[0]}`" if urls else "--from-prod"
+        raise ConfigError(
+            f"providers have their own start URLs; you also gave {given}",
+            hint="leave out one of them",
+        )
+    if is_detached:
+        raise ConfigError(
+            "a session over several providers cannot be detached: nobody would keep its limits",
+            hint="start each with --detach --provider KEY, or let `geomi serve` schedule them",
+        )
 
 
 async def _begin(plan: Plan, settings: Settings, named: CrawlSource, *, json: bool) -> None:
@@ -215,7 +239,7 @@ async def _run(
     output = Path(plan.resolved.run.output)
     async with open_directory(output, settings, show.listen) as home:
         await named.hand_over(home, plan.resolved)
-        work = partial(crawl_and_index, on_end=_let_leave) if is_indexed else run_crawl
+        work = partial(crawl_and_index, on_end=leave_on_signals) if is_indexed else run_crawl
         with show.live():
             ended = await run_provider(
                 home,
@@ -223,13 +247,6 @@ async def _run(
                 lambda one: work(home, one, standby=standby, on_start=stop_on_signals),
             )
         return ended, await seed_leading_out(home.world, ended.report.job)
-
-
-def _let_leave(indexing: IndexingProcess) -> None:
-    """Let Ctrl-C end what is indexed after a crawl, which is over and stays so."""
-    loop = asyncio.get_running_loop()
-    for number in (signal.SIGINT, signal.SIGTERM):
-        loop.add_signal_handler(number, indexing.leave)
 
 
 class CrawlSource:
@@ -267,6 +284,16 @@ class CrawlSource:
         below = resolve_under_profile(above)
         self._handover = asyncio.run(read_handover(self._dataset, which, below.config))
         return contracts_layer(self._handover, below)
+
+    def plan(self, urls: Sequence[str], configured: Configured, *, resume: bool) -> Plan:
+        """Plan the crawl of what was named, or of the URLs that were given."""
+        return make_plan(
+            self.seeds(urls, configured.resolved, configured.settings),
+            configured.resolved,
+            configured.flags,
+            resume=resume,
+            provider=self._key,
+        )
 
     def seeds(self, urls: Sequence[str], resolved: Resolved, settings: Settings) -> Sequence[str]:
         """Return where to start: the URLs that were given, or those of what was named."""

@@ -1,10 +1,11 @@
-"""`geomi providers`: register documentation providers, record their terms, and erase their data."""
+"""`geomi providers`: register documentation providers, index them, and erase their data."""
 
 from __future__ import annotations
 
 import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, replace
+from functools import partial
 from pathlib import Path
 from typing import Annotated
 from uuid import uuid4
@@ -18,9 +19,10 @@ from geomi.app.use import channels, providers
 from geomi.app.use.channels import ProviderCheck, decide_channel
 from geomi.app.use.deletion import provider_holdings, sum_takedowns, take_down_provider
 from geomi.cli import flags
+from geomi.cli.collect.session import SessionOrder, run_once, run_weekly
 from geomi.cli.console import conclude, moment, note, print_json, say, say_pairs
 from geomi.cli.data_directory import in_data_directory
-from geomi.cli.options import find_data_directory
+from geomi.cli.options import configure, find_data_directory, process_flags
 from geomi.errors import ConfigError, SourceError
 from geomi.model.site import Provider, Takedown
 from geomi.ports.jobs import TenantJob
@@ -105,6 +107,46 @@ def check_providers(
         raise SourceError(f"Context7 did not answer for any provider:  {checked[0].problem}")
 
 
+@commands.command("index")
+def index(  # noqa: PLR0913  # one parameter a flag is what the command line is
+    keys: Annotated[
+        list[str] | None, typer.Argument(metavar="KEY", help="The providers; without one, all.")
+    ] = None,
+    weekly: Annotated[
+        bool,
+        typer.Option("--weekly", help="Stay, and index each provider again a week after its last."),
+    ] = False,
+    output: flags.Directory = None,
+    db: flags.Database = None,
+    blobs: flags.Blobs = None,
+    assignments: flags.Assignments = None,
+    allow_private: flags.AllowPrivate = None,
+    resolve: flags.Resolve = None,
+    ca_file: flags.CaFile = None,
+    config: flags.ConfigFile = None,
+    json: flags.AsJson = False,
+    quiet: flags.Quiet = False,
+    verbose: flags.Verbose = False,
+) -> None:
+    """Collect the documents of all providers in one session, and index them for `geomi search`."""
+    configure_with = partial(
+        configure,
+        {"output": output},
+        assignments=assignments,
+        process=process_flags(allow_private, resolve, ca_file, db, blobs),
+        config=config,
+    )
+    order = SessionOrder(
+        lambda source: configure_with(source=source),
+        keys or (),
+        is_indexed=True,
+        json=json,
+        quiet=quiet,
+        verbose=verbose,
+    )
+    (run_weekly if weekly else run_once)(order)
+
+
 @commands.command("add")
 def add(
     file: Annotated[
@@ -115,16 +157,19 @@ def add(
 ) -> None:
     """Register a provider from a file; store nothing if the file has an error."""
     payload = _read(file)
-    provider = read_registration(
-        payload, key=file.stem, provider_id=str(uuid4()), now_s=system_readings().wall_s()
+    read = read_registration(
+        payload, key=file.stem, new_id=str(uuid4()), now_s=system_readings().wall_s()
     )
     has_own_id = "provider_id" in payload
     added = in_data_directory(
         output,
-        lambda home: providers.add(home.world, provider, has_own_id=has_own_id),
+        lambda home: providers.add(home.world, read.provider, has_own_id=has_own_id),
         create=True,
     )
-    conclude(_data(added), f"provider {added.key} is registered: {_terms(added)}", json=json)
+    data = _data(added) | {"derived": read.derived}
+    conclude(data, f"provider {added.key} is registered: {_terms(added)}", json=json)
+    if "provider_id" in payload and "provider_id" in read.derived and not json:
+        note(f"provider_id {added.provider_id} is derived from {read.derived['provider_id']}")
 
 
 @commands.command("review")

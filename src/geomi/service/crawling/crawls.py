@@ -30,6 +30,7 @@ from geomi.app.directory import egress_overrides
 from geomi.app.use import channels
 from geomi.app.use.crawl import Plan, draft_job, make_plan, rules_of, start_drafted
 from geomi.app.use.deletion import delete_job
+from geomi.app.use.provider_session import MAX_AT_ONCE
 from geomi.engine import jobs
 from geomi.engine.visit.links import LinkGate
 from geomi.engine.visit.rules import job_rules
@@ -45,6 +46,7 @@ from geomi.errors import (
 )
 from geomi.model.index.document import DocumentState
 from geomi.model.job import CrawlJob, Expired, JobFilter, JobState, StopReason
+from geomi.model.site import Provider
 from geomi.model.tenant import Quota
 from geomi.service import collections
 from geomi.service.access import tenants
@@ -59,6 +61,7 @@ from geomi.settings.layers import (
     settings_layer,
 )
 from geomi.settings.options import RunOptions, Settings
+from geomi.settings.providers import provider_layer
 from geomi.url.host import is_address
 from geomi.url.parse import Url
 from geomi.url.parse import parse as parse_url
@@ -96,6 +99,8 @@ _ONE_PAGE = {
     "scope.block_defaults": False,
 }
 MAX_SYNCED = 100  # crawls of one collection that are begun anew at once
+# Of an indexing session seed 000 §5.2 asks for three domains, and for one request of a provider.
+ONE_HOST: dict[str, object] = {"politeness.concurrency": 1, "politeness.max_hosts": 1}
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,6 +120,15 @@ class CrawlOrder:
     settings: Mapping[str, object] = field(default_factory=dict)
     provider: str = ""
     is_ours: bool = False
+
+
+def provider_order(provider: Provider, collection: str) -> CrawlOrder:
+    """Return the order of a crawl of a provider, as it is registered now."""
+    told = dict(provider_layer(provider).values) | ONE_HOST
+    profile = str(told.pop("run.profile"))
+    return CrawlOrder(
+        collection, provider.seed_urls, profile=profile, settings=told, provider=provider.key
+    )
 
 
 def plan_for(desk: TenantService, order: CrawlOrder) -> Plan:
@@ -372,19 +386,37 @@ async def _refuse_crowd(desk: TenantService, quota: Quota) -> None:
 async def begin_waiting(service: Service) -> int:
     """Let crawls begin that may; return how many did."""
     begun = 0
-    for tenant, name in await service.home.store.roster.waiting(MOST_AT_ONCE):
+    waiting = await service.home.store.roster.waiting(MOST_AT_ONCE)
+    crawled = await _crawled_providers(service) if waiting else Counter()
+    for tenant, name in waiting:
         desk = service.desk(tenant)
-        if job := await _admitted(desk, name):
+        if job := await _admitted(desk, name, is_session_full=crawled[tenant] >= MAX_AT_ONCE):
             await _begin(desk, job)
             begun += 1
+            crawled[tenant] += bool(job.provider)
     return begun
 
 
-async def _admitted(desk: TenantService, name: str) -> CrawlJob | None:
-    """Return a job that has a place among its tenant's, or None."""
+async def _crawled_providers(service: Service) -> Counter[str]:
+    """Count the providers that are being crawled, by tenant (POL-02)."""
+    found: Counter[str] = Counter()
+    for tenant, name in await service.home.store.roster.active(MOST_AT_ONCE):
+        job = await service.desk(tenant).world.store.jobs.get(name)
+        found[tenant] += bool(job and job.provider)
+    return found
+
+
+async def _admitted(desk: TenantService, name: str, *, is_session_full: bool) -> CrawlJob | None:
+    """Return a job that has a place among its tenant's, or None.
+
+    Args:
+        is_session_full: as many providers are crawled as may be at once.
+    """
     job = await desk.world.store.jobs.get(name)
     if job is None or job.state is not JobState.PENDING:
         return job
+    if job.provider and is_session_full:
+        return None
     quota = (await tenants.find(desk.service, desk.tenant)).quota
     most = quota.max_concurrent_crawls
     if not await desk.world.store.jobs.begin(name, most=most, wall_s=desk.wall_s):

@@ -9,20 +9,25 @@ restrict the day, one of them is enough, as in the classic cron.
 
 from __future__ import annotations
 
+import random
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 
+from geomi.app.use import providers
 from geomi.errors import ConfigError, FieldRefused, GeomiError, QuotaReached, UnknownName
 from geomi.model.named_value import NamedValue
 from geomi.service.crawling import crawls
-from geomi.service.crawling.crawls import CrawlOrder, in_field, plan_for
+from geomi.service.crawling.crawls import CrawlOrder, in_field, plan_for, provider_order
 from geomi.service.service import Service, StoredValue, TenantService, ValueNamespace
+from geomi.settings.providers import EVERY_PROVIDER
+from geomi.text.identifiers import ULID_TIME_CHARS, new_ulid
 
 NAMESPACE = "schedules"
 MAX_SCHEDULES = 100
 MIN_INTERVAL_S = 300
 MAX_INTERVAL_S = 365 * 86_400
 MAX_CRON_CHARS = 100
+MAX_PROBLEM_CHARS = 2000
 # February 29 comes again after eight years at most; what has not come by then never does.
 LOOKED_AHEAD_DAYS = 8 * 366
 _MONTHS = "jan feb mar apr may jun jul aug sep oct nov dec".split()
@@ -49,9 +54,10 @@ class ScheduleTiming:
 
 @dataclass(frozen=True, slots=True)
 class Schedule:
-    """A crawl that is started again and again.
+    """A crawl that is started again and again, or the crawls of all providers.
 
     Args:
+        order: names no seed if it is for all providers, which are looked up at each run.
         coming_job: the name of the job that is being started now, if one is.
         problem: why the last run did not start.
     """
@@ -79,7 +85,8 @@ async def create(
 ) -> Schedule:
     """Keep a schedule; what could never be crawled is refused now."""
     _check(timing)
-    plan_for(desk, order)
+    for one in await _orders(desk, order):
+        plan_for(desk, one)
     schedule = Schedule(desk.new_id(), title, order, timing, desk.wall_s, is_enabled)
     schedule = _timed(schedule, desk.wall_s)
     async with desk.door:
@@ -148,23 +155,56 @@ async def start_due(service: Service, named: NamedValue) -> None:
         if not await _values(desk).change(kept, started, due_at_s=named.due_at_s):
             return  # somebody else is at it
         kept = StoredValue(replace(named, revision=named.revision + 1), started)
-    problem = await _run(desk, kept.value)
-    await _conclude(desk, kept, problem)
+    job, problem = await _run(desk, kept.value)
+    await _conclude(desk, kept, job, problem)
 
 
-async def _run(desk: TenantService, schedule: Schedule) -> str:
-    """Start the crawl unless it was; return why it could not be."""
-    if await desk.world.store.jobs.get(schedule.coming_job) is not None:
+async def _orders(desk: TenantService, order: CrawlOrder) -> list[CrawlOrder]:
+    """Return the crawls that an order stands for; for all providers, of those that allow it."""
+    if order.provider != EVERY_PROVIDER:
+        return [order]
+    known = providers.with_presets(await desk.world.store.providers.list())
+    return [
+        provider_order(provider, order.collection)
+        for provider in known.values()
+        if provider.tos_allows_crawling is not False
+    ]
+
+
+async def _run(desk: TenantService, schedule: Schedule) -> tuple[str, str]:
+    """Start what is not started yet; return the last job, and why others could not be."""
+    coming, last, problems = schedule.coming_job, "", []
+    for order in await _orders(desk, schedule.order):
+        is_alone = order == schedule.order
+        job = coming if is_alone else _job_of(schedule, order.provider)
+        if problem := await _start(desk, order, job):
+            problems.append(problem if is_alone else f"{order.provider}: {problem}")
+        else:
+            last = job
+    return last, "; ".join(problems)[:MAX_PROBLEM_CHARS]
+
+
+def _job_of(schedule: Schedule, provider: str) -> str:
+    """Name the job of one provider in a run, alike in every process that may be at it."""
+    rng = random.Random(f"{schedule.coming_job} {provider}")
+    return schedule.coming_job[:ULID_TIME_CHARS] + new_ulid(0.0, rng)[ULID_TIME_CHARS:]
+
+
+async def _start(desk: TenantService, order: CrawlOrder, job: str) -> str:
+    """Start a crawl unless it was; return why it could not be."""
+    if await desk.world.store.jobs.get(job) is not None:
         return ""
     try:
-        await crawls.start(desk, schedule.order, job_id=schedule.coming_job)
+        await crawls.start(desk, order, job_id=job)
     except GeomiError as error:  # it is told with the schedule, and the next run may do better
-        is_there = await desk.world.store.jobs.get(schedule.coming_job) is not None
+        is_there = await desk.world.store.jobs.get(job) is not None
         return "" if is_there else error.message  # another was faster with the same job
     return ""
 
 
-async def _conclude(desk: TenantService, kept: StoredValue[Schedule], problem: str) -> None:
+async def _conclude(
+    desk: TenantService, kept: StoredValue[Schedule], started: str, problem: str
+) -> None:
     job, wall_s = kept.value.coming_job, desk.wall_s
 
     def done(old: Schedule) -> Schedule:
@@ -175,7 +215,7 @@ async def _conclude(desk: TenantService, kept: StoredValue[Schedule], problem: s
             coming_job="",
             problem=problem,
             last_at_s=wall_s,
-            last_job=old.last_job if problem else job,
+            last_job=started or old.last_job,
         )
         return _timed(ran, wall_s)
 
