@@ -36,19 +36,19 @@ def test_every_break_is_of_an_id_that_a_test_carries() -> None:
 @pytest.mark.parametrize(
     ("broken", "problem"),
     [
-        (Break("A-01", "", "no/such.py", "a", "b"), "no file"),
-        (Break("A-01", "", "admit/trap.py", "there is no such text", "b"), "0 times"),
-        (Break("A-01", "", "admit/trap.py", "return None", "b"), "times"),
-        (Break("A-01", "", "admit/trap.py", "def judge_length", "def judge_length"), "the same"),
+        (Break("URL-19", "", "no/such.py", "a", "b"), "no file"),
+        (Break("URL-19", "", "admit/trap.py", "there is no such text", "b"), "0 times"),
+        (Break("URL-19", "", "admit/trap.py", "return None", "b"), "times"),
+        (Break("URL-19", "", "admit/trap.py", "def judge_length", "def judge_length"), "the same"),
     ],
 )
 def test_a_break_that_does_not_fit_is_named(broken: Break, problem: str) -> None:
-    (found,) = problems({"A-01": (broken,)}, ROOT)
-    assert found.startswith("A-01") and problem in found
+    (found,) = problems({"URL-19": (broken,)}, ROOT)
+    assert found.startswith("URL-19") and problem in found
 
 
 def test_the_commit_decides_what_is_drawn() -> None:
-    names = [f"A-{number:02}" for number in range(100)]
+    names = [f"name {number}" for number in range(100)]
     drawn = draw(names, 60, "a commit")
     assert drawn == draw(names, 60, "a commit") != draw(names, 60, "the next commit")
     assert len(set(drawn)) == 60
