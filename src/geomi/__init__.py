@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     )
     from geomi.library import Crawler, Link, Page, Tag, crawl, scrape
 
-__version__ = "0.1.0"
+__version__ = "0.2.0.dev0"
 
 __all__ = [
     "ConfigError",

@@ -387,8 +387,8 @@ class TestLostConnections:
 
         def stick_once(db: PostgresSession) -> object:
             seen.append(db.value("SELECT pg_backend_pid()"))
-            if len(seen) == 1:  # an answer that nobody collects: the pipeline cannot be left
-                db._db.pgconn.send_query_params(b"SELECT 1", [])
+            if len(seen) == 1:  # as psycopg says it: without an SQLSTATE
+                raise psycopg.OperationalError("cannot exit pipeline mode while busy")
             return seen[-1]
 
         with closing(database):

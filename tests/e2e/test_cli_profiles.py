@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from tests.e2e.command import records, run
+from tests.e2e.farm import assert_polite
 from tests.support.server import Reply, Seen, Site
 
 # Loopback is our own: as fast as the profile's bounds let a crawl be.
@@ -43,6 +44,27 @@ def test_a_short_session_is_no_page_for_a_knowledge_base(
         asked = [seen.target for seen in site.log if seen.path != "/robots.txt"]
     assert len(asked) == len(records(tmp_path)) == pages
     assert {"id=1" in one for one in asked} == {"id=2" in one for one in asked} == {True, False}
+
+
+@pytest.mark.slow
+@pytest.mark.req("POL-07")
+def test_a_knowledge_base_leaves_a_second_between_two_requests(tmp_path: Path) -> None:
+    home = Reply(b"<h1>Home</h1><p>Words of a home page.</p><a href='/a'>a</a>")
+    pauseless = ("-n", "2", "--set", "politeness.batch_pause_s=0")
+    with Site({"/": home, "/a": Reply(b"<h1>A</h1><p>Words of a page.</p>")}) as site:
+        crawl(site.url("/"), tmp_path, "--profile", "knowledge-base", *pauseless, env={})
+        assert {seen.path for seen in site.log} >= {"/robots.txt", "/", "/a"}
+        assert_polite(site.log, 1.0)
+
+
+@pytest.mark.slow
+@pytest.mark.req("POL-03")
+def test_documentation_is_crawled_under_the_caps_of_its_seed(tmp_path: Path) -> None:
+    with Site({"/": Reply(b"<h1>Home</h1><p>Words of a home page.</p>")}) as site:
+        crawl(site.url("/"), tmp_path, "--profile", "docs", env={})
+    told = run("audit", "-o", str(tmp_path)).stdout
+    assert "in any hour; 1000 allowed" in told
+    assert "in any day; 10000 allowed" in told
 
 
 STUB = b"<title>zebra()</title><main><h1>zebra()</h1><p>Returns a zebra.</p></main>"

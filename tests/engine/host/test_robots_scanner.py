@@ -18,7 +18,7 @@ from geomi.model.entry import Batch, Lease
 from geomi.model.robots import RobotsKey
 from geomi.model.verdict import State
 from geomi.url.parse import parse as parse_url
-from tests.support.crawl import page, robots, to
+from tests.support.crawl import page, profile_config, robots, to
 from tests.support.scanner_rules import SCANNER as RULES
 from tests.support.server import End, Raw, Site
 from tests.support.timed_crawl import Hand, hand_in
@@ -134,13 +134,16 @@ async def test_more_than_a_thousand_rules_are_a_warning(tmp_path: Path) -> None:
 
 
 @pytest.mark.req("ROB-10")
-def test_its_time_limits_are_those_of_the_request() -> None:
-    """Two seconds to connect, three for each piece."""
+def test_time_limits_are_those_of_the_request() -> None:
+    """The scanner has two seconds to connect and three for each piece, the seed engine ten."""
     request = requests_of(SCANNER).robots("http://a.test/robots.txt", "a.test:80")
     assert (request.connect_timeout_s, request.read_timeout_s) == (2.0, 3.0)
     assert request.total_timeout_s >= 5.0
     default = requests_of(DEFAULT).robots("http://a.test/robots.txt", "a.test:80")
     assert (default.connect_timeout_s, default.total_timeout_s) == (5.0, 10.0)  # C-12
+    seed_engine = requests_of(profile_config("seed-engine"))
+    seeds = seed_engine.robots("http://a.test/robots.txt", "a.test:80")
+    assert (seeds.connect_timeout_s, seeds.total_timeout_s) == (10.0, 10.0)
 
 
 @pytest.mark.req("ROB-10", "ROB-13")

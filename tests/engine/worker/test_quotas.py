@@ -30,7 +30,7 @@ async def crawl_under(root: Path, quota: Quota, site: Site, *, resume: bool = Fa
         return crawled.report
 
 
-@pytest.mark.req("JOB-05", "C-45")
+@pytest.mark.req("JOB-05", "POL-12", "C-45")
 def test_the_pages_of_a_day_are_exact_and_the_rest_waits(tmp_path: Path) -> None:
     web = random_web(3, pages=40)
     with Site(web.routes) as site:

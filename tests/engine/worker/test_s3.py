@@ -136,7 +136,8 @@ async def test_what_could_not_be_sent_is_sent_by_the_next_crawl(
         crawled = await crawl_seeds(
             tmp_path, site.url("/"), settings=settings, resume=True, max_pages=0
         )
-    assert crawled.ear.warnings == []
+    # Half of its links lead nowhere, of which an alarm tells.
+    assert [text for text in crawled.ear.warnings if not text.startswith("alarm ")] == []
     assert _here(tmp_path) == []
     assert waiting.name in {name.rpartition("/")[2] for name in _there(s3, settings)}
     assert len(await _in_home(tmp_path, settings)) == PAGES + 1

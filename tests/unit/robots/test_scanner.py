@@ -177,8 +177,3 @@ def test_who_allows_an_index_page_allows_that_page_alone() -> None:
     text = "User-agent: *\nAllow: /docs/index.html\nDisallow: /"
     assert not ask(text, "/docs/").allowed
     assert ask(text, "/docs/index.html").allowed
-
-
-@pytest.mark.req("ROB-10")
-def test_its_time_limits() -> None:
-    assert (SCANNER.connect_timeout_s, SCANNER.read_timeout_s) == (2.0, 3.0)
