@@ -35,6 +35,7 @@ from tests.contracts.suites.recording import TestPatterns, TestRequestLog
 from tests.contracts.suites.reopening import TestReopening
 from tests.contracts.suites.rostering import TestRoster
 from tests.contracts.suites.settling import TestCounting, TestFencing, TestSettling
+from tests.contracts.suites.sharing import TestShares, TestSharesAtOnce
 from tests.contracts.suites.sites import TestProviders, TestRefusals, TestSiteRules
 from tests.contracts.suites.undertaking import (
     TestDeadLetters,
@@ -101,6 +102,8 @@ __all__ = [
     "TestSending",
     "TestSettledTasks",
     "TestSettling",
+    "TestShares",
+    "TestSharesAtOnce",
     "TestSharing",
     "TestSiteRules",
     "TestStandings",

@@ -103,20 +103,26 @@ async def update_index(
     search_index: SearchIndex,
     *,
     only: str = "",
-    again: bool = False,
     leave: asyncio.Event | None = None,
 ) -> int:
-    """Put all that was collected so far where it is found; return how many pages were looked at.
+    """Put all that was collected so far where it is found; return how many pages were looked at."""
+    await prepare_index(home, search_index, only=only)
+    return await enrich_all(home.world, search_index, only=only, leave=leave)
+
+
+async def prepare_index(
+    home: DataDirectory, search_index: SearchIndex, *, only: str = "", again: bool = False
+) -> None:
+    """Take over from the dead, erase expired texts, and let a lost index be filled again.
 
     Args:
-        again: also what has been put there.
+        again: what has been put into the index is put there once more.
     """
-    await recover(home)  # whoever died while enriching holds the duty of it
+    await recover(home)  # whoever died while enriching holds shares of it
     await erase_expired_texts(home.world)
     lost = await is_index_lost(home.world, search_index)
     if again or lost:
         await enrich_again(home.world, search_index, only=only, is_lost=lost)
-    return await enrich_all(home.world, search_index, only=only, leave=leave)
 
 
 async def delete_from_index(home: DataDirectory, scope: IndexScope, names: Iterable[str]) -> None:

@@ -299,3 +299,21 @@ class CaptureRow:
     url: str
     record: Ref
     response: Ref | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class CaptureShare:
+    """Captures of a job that are lent to one process for one kind of work.
+
+    Args:
+        work: its name, which is also that of its cursor.
+        after: the capture before the first.
+        last: the number of the last.
+    """
+
+    job: str
+    work: str
+    owner: str
+    after: int
+    last: int
+    captures: tuple[CaptureRow, ...]

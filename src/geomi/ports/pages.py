@@ -1,4 +1,4 @@
-"""The parts of the store about pages: histories, sweeps, documents, and the costs of models.
+"""The parts of the store about pages: histories, sweeps, shares, documents, and costs of models.
 
 `Frontier.settle` writes histories and pools, in the transaction that closes the visit.
 """
@@ -12,6 +12,7 @@ from geomi.model.entry import Discovered
 from geomi.model.history import ChangePool, PageCursor, PageHistory, RevisitPage, Version
 from geomi.model.index.document import CollectionCounts, DocumentCounts, DocumentFilter, DocumentRow
 from geomi.model.index.language_model import CostLine
+from geomi.model.page import CaptureShare
 
 
 class Histories(Protocol):
@@ -54,6 +55,48 @@ class Sweeps(Protocol):
 
     async def end(self, crawl: str, *, owner: str) -> None:
         """Give the right back; nothing happens where it was lost."""
+        ...
+
+
+class Shares(Protocol):
+    """Captures of a job that are lent in shares, so that several processes work on them at once.
+
+    Each capture is lent once, in the order of commits. A process that ends or goes silent leaves
+    its share to others. A page is in one share at a time: its later capture waits for the earlier.
+    """
+
+    async def claim(
+        self,
+        job: str,
+        work: str,
+        *,
+        owner: str,
+        until_s: float,
+        now_s: float,
+        many: int,
+        behind: str = "",
+    ) -> CaptureShare | None:
+        """Lend up to `many` captures; None where nothing waits, or all that waits is lent.
+
+        Args:
+            behind: another work on the same captures, which has to be done with them first.
+        """
+        ...
+
+    async def renew(self, share: CaptureShare, *, until_s: float) -> bool:
+        """Prolong a share; False where it was lost."""
+        ...
+
+    async def settle(self, share: CaptureShare, done: int) -> bool:
+        """End a share that is done up to a capture; others may have the rest. False: lost."""
+        ...
+
+    async def is_behind(self, job: str, work: str) -> bool:
+        """Return whether captures of a job wait for a work, or are lent for it."""
+        ...
+
+    async def rewind(self, job: str, work: str) -> None:
+        """Begin a work again with the first capture; what is lent for it is lost."""
         ...
 
 

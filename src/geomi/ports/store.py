@@ -17,7 +17,7 @@ from geomi.ports.dataset import SeedQueues
 from geomi.ports.frontier import Census, Frontier
 from geomi.ports.jobs import JobJournal, JobRetention, JobRoster, Quotas, UnsentEvents
 from geomi.ports.named_values import DueValues, NamedValues
-from geomi.ports.pages import Costs, Documents, Histories, Sweeps
+from geomi.ports.pages import Costs, Documents, Histories, Shares, Sweeps
 from geomi.ports.runtime import ClockAnchor, ServerClock
 from geomi.ports.sites import Providers, Ranks, Refusals, SiteRules
 from geomi.ports.workers import Workers
@@ -251,6 +251,11 @@ class Store(Protocol):
     @property
     def sweeps(self) -> Sweeps:
         """Who looks for missing pages of a recrawl."""
+        ...
+
+    @property
+    def shares(self) -> Shares:
+        """Which captures of the tenant's jobs are worked on."""
         ...
 
     @property

@@ -27,7 +27,7 @@ class Workers(Protocol):
         ...
 
     async def leave(self, owners: Sequence[str]) -> None:
-        """Strike workers off, and with them the duties that they held."""
+        """Strike workers off, and with them the duties and shares that they held."""
         ...
 
     async def list(self) -> list[WorkerCard]:

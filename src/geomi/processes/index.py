@@ -1,9 +1,9 @@
-"""Index the pages of crawls while they run, in a process of its own; this module has both ends.
+"""Index the pages of crawls while they run, in processes of their own; this module has both ends.
 
-The crawl never waits for this process and never fails with it. If the process cannot be started,
-or dies, geomi warns, and the next search indexes what is left. When the crawl is over, the process
-gets a second message and indexes the rest, and the crawl's process waits for it. On SIGTERM, or
-when its starter has ended, it ends after its present batch.
+The crawl never waits for these processes and never fails with them. If one cannot be started, or
+dies, geomi warns, and the others or the next search index what is left. When the crawl is over,
+they get a second message and index the rest, and the crawl's process waits for them. On SIGTERM,
+or when its starter has ended, each ends after what it has in hand.
 """
 
 from __future__ import annotations
@@ -26,10 +26,10 @@ from geomi.adapters.machine.processes import (
 )
 from geomi.app import open_directory
 from geomi.app.directory import DataDirectory
-from geomi.app.index import open_search_index, update_index
+from geomi.app.index import open_search_index, prepare_index, update_index
 from geomi.app.use.crawl import Plan, crawl, judge_run
 from geomi.app.use.provider_session import ProviderSession, SessionPart, SessionReport
-from geomi.engine.enrich.loop import enrich_continuously
+from geomi.engine.enrich.loop import SearchIndex, enrich_all, enrich_continuously
 from geomi.engine.worker.supervisor import CrawlReport, Supervisor
 from geomi.errors import ConfigError, GeomiError, first_error
 from geomi.model.event import Warned
@@ -50,32 +50,81 @@ class IndexOrder:
     job: str
 
 
-class IndexingProcess:
-    """The index worker of one job, or of all, as the crawling process sees it."""
+class IndexingProcesses:
+    """The index workers of one job, or of all, as the process that started them sees them.
 
-    def __init__(self, home: DataDirectory, job: str = "") -> None:
+    Args:
+        workers: how many; None for as many as the settings say.
+    """
+
+    def __init__(self, home: DataDirectory, job: str = "", *, workers: int | None = None) -> None:
         self._sink = home.world.sink
         self._job = job
-        self._started: StartedProcess = start_worker(INDEX_PROGRAM)
+        many = home.settings.index_workers if workers is None else workers
+        self._started: list[StartedProcess] = [start_worker(INDEX_PROGRAM) for _ in range(many)]
         order = IndexOrder(home.root.resolve(), home.settings, job)
-        self._hand = ProcessWorkerHandle("indexer", self._started, order, home.world.sink)
+        self._handles = [
+            ProcessWorkerHandle("indexer", started, order, self._sink) for started in self._started
+        ]
 
     async def run(self) -> None:
-        """Pass its events on until it ends."""
+        """Pass their events on until they end."""
+        async with asyncio.TaskGroup() as group:
+            for handle in self._handles:
+                group.create_task(self._listen(handle), name="indexer")
+
+    async def _listen(self, handle: ProcessWorkerHandle) -> None:
         try:
-            await self._hand.wait()
+            await handle.wait()
         except GeomiError as error:
             message = f"the pages are not indexed: {error.message}"
             self._sink.emit(Warned(self._job, message, error.hint or _HINT))
 
     def finish(self) -> None:
-        """Let it index what is left, and end."""
-        with suppress(OSError):  # it has ended already
-            self._started.pipe.send(FINISH)
+        """Let them index what is left, and end."""
+        for started in self._started:
+            with suppress(OSError):  # it has ended already
+                started.pipe.send(FINISH)
 
     def leave(self) -> None:
-        """Let it end after the batch under way."""
-        self._hand.drain()
+        """Let them end after what they have in hand."""
+        for handle in self._handles:
+            handle.drain()
+
+
+async def enrich_together(
+    home: DataDirectory,
+    search_index: SearchIndex,
+    leave: asyncio.Event,
+    *,
+    only: str = "",
+    once: bool = False,
+    again: bool = False,
+) -> None:
+    """Enrich in this process, and in as many others as the settings say.
+
+    Args:
+        only: the one job that is meant.
+        once: end when no page waits.
+        again: first enrich all pages again.
+    """
+    await prepare_index(home, search_index, only=only, again=again)
+    others = IndexingProcesses(home, only, workers=home.settings.index_workers - 1)
+    try:
+        async with asyncio.TaskGroup() as group:
+            group.create_task(others.run(), name="index")
+            if once:
+                others.finish()
+                await enrich_all(home.world, search_index, only=only, leave=leave)
+            else:
+                await enrich_continuously(home.world, search_index, leave, only=only)
+            if leave.is_set():
+                others.leave()
+    except* GeomiError as failures:
+        others.leave()
+        raise first_error(failures) from failures
+    if once:  # what one of them left that was killed
+        await update_index(home, search_index, only=only, leave=leave)
 
 
 async def crawl_and_index(
@@ -92,12 +141,12 @@ async def crawl_and_index(
         on_end: called when the crawl is over and the rest is indexed, with what ends that.
     """
     refuse_unindexed(plan)
-    begun: list[IndexingProcess] = []
+    begun: list[IndexingProcesses] = []
     try:
         async with asyncio.TaskGroup() as group:
 
             def begin(job: str) -> None:
-                begun.append(IndexingProcess(home, job))
+                begun.append(IndexingProcesses(home, job))
                 group.create_task(begun[0].run(), name="index")
 
             def start(supervisor: Supervisor) -> None:
@@ -130,7 +179,7 @@ async def run_session_and_index(
     Args:
         on_end: as `crawl_and_index` takes it.
     """
-    indexing = IndexingProcess(home)
+    indexing = IndexingProcesses(home)
     try:
         async with asyncio.TaskGroup() as group:
             group.create_task(indexing.run(), name="index")

@@ -94,7 +94,8 @@ def _orders(service: Service, serving: ServerOptions) -> tuple[ServeOrder, ...]:
     works = [crawling] * serving.workers
     if works and settings.datasets:
         works.append(ServeOrder(root, settings, ServiceProcessKind.PREPARE))
-    return (ServeOrder(root, settings, ServiceProcessKind.UNDERSTAND), *works)
+    understanding = ServeOrder(root, settings, ServiceProcessKind.UNDERSTAND)
+    return (*[understanding] * settings.index_workers, *works)
 
 
 class _Server:

@@ -1,8 +1,7 @@
 """Enrich the pages of every tenant's crawls and index them; rebuild a lost index.
 
 A job for a collection ends here: it is `finalizing` until search finds its last page, by words and
-by vectors, and then completed. Several processes may enrich one store; one at a time enriches a
-job.
+by vectors, and then completed, by one of the processes that enrich it.
 
 Backups do not have the index; its loss costs only time. A stored value says that a tenant's index
 is being rebuilt, one crawl at a time, so that the next process continues. New crawls do not wait
@@ -22,12 +21,13 @@ from geomi.app.recovery import recover
 from geomi.engine import jobs
 from geomi.engine.enrich.loop import (
     enrich_again,
-    enrich_follower,
     enrich_vectors,
     enrich_words,
     is_index_lost,
+    is_job_behind,
 )
 from geomi.engine.worker.heartbeat import with_heartbeat
+from geomi.engine.worker.leader import Leadership
 from geomi.engine.worker.supervisor import job_ended_event
 from geomi.engine.world import wait_for_event
 from geomi.model.event import Warned
@@ -100,15 +100,22 @@ class _Enricher:
         done = await enrich_words(world, search_index, job, self._leave)
         if job.state is JobState.FINALIZING and not done:
             await enrich_vectors(world, search_index, job, self._leave)
-            if (
-                not self._leave.is_set()
-                and not await enrich_follower(world, search_index, job).is_behind()
-            ):
+            if not self._leave.is_set() and not await is_job_behind(world, search_index, job):
                 await self._complete(home, job)
         return done
 
     async def _complete(self, home: DataDirectory, job: CrawlJob) -> None:
-        ended = await jobs.complete(home.world, job)
+        """Complete a job, unless another process does; one of them tells of its end."""
+        ending = Leadership(home.world, f"end of {job.id}")
+        if not await ending.take():
+            return
+        try:
+            found = await home.world.store.jobs.get(job.id)
+            if found is None or found.state is not JobState.FINALIZING:
+                return
+            ended = await jobs.complete(home.world, found)
+        finally:
+            await ending.drop()
         if not ended.state.is_final or ended.stop is None:
             return
         self._open.discard((job.tenant, job.id))
@@ -131,8 +138,14 @@ class IndexRebuild:
         self._left: deque[tuple[str, str]] = deque()  # whose crawls, and which
 
     async def look(self, tenant: str) -> None:
-        """See whether a tenant's index is gone, or was and is not whole yet."""
+        """See whether a tenant's index is gone, or was and is not whole yet; one process looks."""
         desk = self._service.desk(tenant)
+        leading = Leadership(desk.world, f"index of {tenant}")
+        if await leading.take():
+            await self._look(desk, tenant)
+            await leading.drop()
+
+    async def _look(self, desk: TenantService, tenant: str) -> None:
         world, search_index = desk.world, self._search_indexes.of(desk.home)
         lost, losses = await is_index_lost(world, search_index), _losses(desk)
         if not lost and await losses.get(LOST_NAME) is None:
@@ -159,8 +172,11 @@ class IndexRebuild:
         world, search_index = desk.world, self._search_indexes.of(desk.home)
         job = await world.store.jobs.get(name)
         if job is not None:
-            await enrich_words(world, search_index, job, leave)
+            done = await enrich_words(world, search_index, job, leave)
             await enrich_vectors(world, search_index, job, leave)
+            if not leave.is_set() and await is_job_behind(world, search_index, job):
+                self._left.rotate(-1)  # another process has some of its pages in hand
+                return done
         if not leave.is_set():
             self._left.popleft()
             if not any(whose == tenant for whose, _ in self._left):

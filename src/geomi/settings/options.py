@@ -30,6 +30,8 @@ class Settings:
     blobs: str = ""  # the URL of a bucket for the archive, in place of the data directory
     silence_s: Annotated[float, Ge(0.5), Le(3600)] = 60.0  # after it, a worker's hosts are others'
     index: str = ""  # a folder or bucket for LanceDB, in place of the data directory
+    # Processes that index pages for `geomi crawl --index`, `geomi enrich` and a service.
+    index_workers: Annotated[int, Ge(1), Le(64)] = 1
     embedder: str = ""  # onnx:FOLDER, openai:MODEL or titan
     embedder_languages: tuple[str, ...] = ("en",)  # those that it understands
     model_endpoint: str = ""  # an OpenAI-compatible server, such as http://127.0.0.1:8080/v1

@@ -20,6 +20,7 @@ from tests.contracts.reference.recrawl import MemoryHistories, MemorySweeps
 from tests.contracts.reference.retention import MemoryRetention
 from tests.contracts.reference.robots import MemoryRobotsCopies
 from tests.contracts.reference.roster import MemoryRoster
+from tests.contracts.reference.shares import MemoryShares
 from tests.contracts.reference.sites import MemoryRefusals, MemorySiteRules
 from tests.contracts.reference.workers import MemoryWorkers
 from tests.contracts.reference.world import World
@@ -50,6 +51,7 @@ class MemoryStore:
         self.histories = MemoryHistories(world, tenant)
         self.sweeps = MemorySweeps(world, tenant)
         self.documents = MemoryDocuments(world, tenant)
+        self.shares = MemoryShares(world, tenant)
         self.costs = MemoryCosts(world, tenant)
         self.named_values = MemoryNamedValues(world, tenant)
         self.due_values = MemoryDueValues(world)

@@ -32,12 +32,16 @@ class MemoryWorkers:
         return card is not None
 
     async def leave(self, owners: Sequence[str]) -> None:
-        """Strike workers off, and with them the duties that they held."""
+        """Strike workers off, and with them the duties and shares that they held."""
         for owner in owners:
             self._world.workers.pop(owner, None)
         held = [duty for duty, (owner, _) in self._world.duties.items() if owner in owners]
         for duty in held:
             del self._world.duties[duty]
+        for book in self._world.books.values():
+            for key, (after, owner, _) in book.shares.items():
+                if owner in owners:
+                    book.shares[key] = (after, owner, 0.0)
 
     async def list(self) -> builtins.list[WorkerCard]:
         """List every card with the hosts that its worker has not given back, oldest first."""

@@ -85,6 +85,8 @@ class Book:
     excluded: dict[str, tuple[int, tuple[str, ...]]] = field(default_factory=dict)
     captures: dict[int, PageRecord] = field(default_factory=dict)
     cursors: dict[str, tuple[int, int]] = field(default_factory=dict)
+    # By work and last capture: the one before the first, the owner, and until when it is theirs.
+    shares: dict[tuple[str, int], tuple[int, str, float]] = field(default_factory=dict)
     events: list[JobEvent] = field(default_factory=list)
 
     @property

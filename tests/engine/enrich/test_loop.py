@@ -13,19 +13,18 @@ import pytest
 from numpy.typing import NDArray
 
 from geomi.app import DataDirectory
-from geomi.app.index import delete_from_index, open_search_index, update_index
+from geomi.app.index import delete_from_index, open_search_index, prepare_index, update_index
 from geomi.engine.enrich.document import version_of
-from geomi.engine.enrich.follower import PAGES_PER_TURN
+from geomi.engine.enrich.follower import PAGES_PER_SHARE
 from geomi.engine.enrich.loop import enrich_all, is_behind
 from geomi.engine.enrich.search import search
 from geomi.engine.inspect.why import explain
-from geomi.engine.worker.leader import Leadership
 from geomi.engine.world import World
 from geomi.model.event import Enriched
 from geomi.model.index.document import DocumentFilter, DocumentRow, DocumentState
 from geomi.model.index.search import IndexScope
 from geomi.model.job import CrawlJob
-from geomi.model.page import Ref
+from geomi.model.page import CaptureShare, Ref
 from geomi.ports.index import Index
 from geomi.ports.models import OnAnswer, unheard
 from geomi.url.parse import split as split_url
@@ -88,16 +87,16 @@ class TestFollowing:
     async def test_what_was_collected_can_be_found(self, tmp_path: Path) -> None:
         ear = Ear()
         async with home_in(tmp_path, ear) as home, open_search_index(home) as search_index:
-            with Site(village(PAGES_PER_TURN + 8)) as site:
+            with Site(village(PAGES_PER_SHARE + 8)) as site:
                 crawled = await crawl_all(home, ear, site)
             assert await is_behind(home.world, search_index)
-            assert await enrich_all(home.world, search_index) == PAGES_PER_TURN + 8
+            assert await enrich_all(home.world, search_index) == PAGES_PER_SHARE + 8
             assert not await is_behind(home.world, search_index)
             documents = await rows(home.world)
             assert {row.state for row in documents.values()} == {DocumentState.INDEXED}
             assert {row.job for row in documents.values()} == {crawled.report.job.id}
             assert (await found(search_index.index, "p7word"))[0] == "p7"
-            assert sum(event.indexed for event in ear.of(Enriched)) == PAGES_PER_TURN + 8
+            assert sum(event.indexed for event in ear.of(Enriched)) == PAGES_PER_SHARE + 8
 
     @pytest.mark.req("ANA-13", "ANA-22", "DUP-06", "CFG-16", "CTY-10")
     @waits
@@ -169,11 +168,45 @@ class Falling:
         return call
 
 
+@dataclass
+class Stuck:
+    """An index that hangs while another process takes what is in hand."""
+
+    real: Index
+    world: World
+    is_cancelled: bool = False
+
+    def __getattr__(self, name: str) -> object:
+        return getattr(self.real, name)
+
+    async def put(self, documents: Sequence[object]) -> None:
+        await self.world.store.workers.leave([self.world.owner])
+        held = await other_claim(self.world)
+        try:
+            await asyncio.sleep(10)
+        except asyncio.CancelledError:
+            self.is_cancelled = True
+            raise
+        finally:
+            await self.world.store.shares.settle(held, held.after)
+
+
+async def other_claim(world: World, many: int = 32) -> CaptureShare:
+    """Lend captures of the only job to another process."""
+    (job,) = await world.store.jobs.list(limit=2)
+    work, now_s = f"enrich {version_of(job.config.analysis)}", world.clock.now_s()
+    share = await world.store.shares.claim(
+        job.id, work, owner="w-other", until_s=now_s + 60, now_s=now_s, many=many
+    )
+    assert share is not None
+    return share
+
+
 class TestFalls:
     """Wherever it ends, it goes on as if it had not."""
 
     @pytest.mark.parametrize("at", [1, 2])
-    @pytest.mark.parametrize("place", ["index.put", "documents.put", "pages.advance"])
+    @pytest.mark.parametrize("place", ["index.put", "documents.put", "shares.settle"])
     @waits
     async def test_a_fall_between_two_steps_changes_nothing(
         self, tmp_path: Path, place: str, at: int
@@ -181,9 +214,9 @@ class TestFalls:
         ear = Ear()
         part, _, method = place.partition(".")
         async with home_in(tmp_path, ear) as home, open_search_index(home) as search_index:
-            with Site(village(PAGES_PER_TURN + 5)) as site:
+            with Site(village(PAGES_PER_SHARE + 5)) as site:
                 await crawl_all(home, ear, site)
-            world, broken = home.world, search_index
+            world, broken = replace(home.world, owner="w-fallen"), search_index
             if part == "index":
                 falling = Falling(search_index.index, method, at)
                 broken = replace(search_index, index=falling)  # type: ignore[arg-type]
@@ -192,10 +225,11 @@ class TestFalls:
                 world = world_with(world, **{part: falling})
             with pytest.raises(ConnectionResetError):
                 await enrich_all(world, broken)
+            await home.world.store.workers.leave(["w-fallen"])
             await enrich_all(home.world, search_index)
             assert not await is_behind(home.world, search_index)
             documents = await rows(home.world)
-            assert len(documents) == PAGES_PER_TURN + 5
+            assert len(documents) == PAGES_PER_SHARE + 5
             counts = await search_index.index.count()
             assert counts.documents == len(documents)
             assert counts.chunks == sum(row.chunks for row in documents.values())
@@ -223,24 +257,36 @@ class TestFalls:
             assert documents["p2"].state is DocumentState.INDEXED
 
     @waits
-    async def test_one_at_a_time(self, tmp_path: Path) -> None:
+    async def test_what_another_has_in_hand_is_left_to_it(self, tmp_path: Path) -> None:
         ear = Ear()
         async with home_in(tmp_path, ear) as home, open_search_index(home) as search_index:
             with Site(village(3)) as site:
-                crawled = await crawl_all(home, ear, site)
-            rules = crawled.report.job.config.analysis
-            name = f"enrich {version_of(rules)} of {crawled.report.job.id}"
-            other = Leadership(replace(home.world, owner="w-other"), name)
-            assert await other.take()
-            assert await enrich_all(home.world, search_index) == 0
-            await other.drop()
+                await crawl_all(home, ear, site)
+            held = await other_claim(home.world, 1)
+            assert await enrich_all(home.world, search_index) == 2
+            assert await is_behind(home.world, search_index)
+            assert await home.world.store.shares.settle(held, held.after)
+            assert await enrich_all(home.world, search_index) == 1
+            assert not await is_behind(home.world, search_index)
+
+    @waits
+    async def test_who_loses_a_share_stops_at_once(self, tmp_path: Path) -> None:
+        ear = Ear()
+        async with home_in(tmp_path, ear) as home, open_search_index(home) as search_index:
+            with Site(village(3)) as site:
+                await crawl_all(home, ear, site)
+            world = replace(home.world, owner="w-slow", silence_s=0.3)
+            stuck = Stuck(search_index.index, world)
+            slow = replace(search_index, index=stuck)  # type: ignore[arg-type]
+            assert await enrich_all(world, slow) == 0
+            assert stuck.is_cancelled
             assert await enrich_all(home.world, search_index) == 3
 
     @waits
     async def test_told_to_leave_it_keeps_the_batch_under_way(self, tmp_path: Path) -> None:
         ear = Ear()
         async with home_in(tmp_path, ear) as home, open_search_index(home) as search_index:
-            with Site(village(PAGES_PER_TURN + 5)) as site:
+            with Site(village(PAGES_PER_SHARE + 5)) as site:
                 await crawl_all(home, ear, site)
             leave = asyncio.Event()
             put = search_index.index.put
@@ -252,7 +298,7 @@ class TestFalls:
             index = Falling(search_index.index, "", 0)
             index.put = leave_after  # type: ignore[attr-defined]
             leaving = replace(search_index, index=index)  # type: ignore[arg-type]
-            assert await enrich_all(home.world, leaving, leave=leave) == PAGES_PER_TURN
+            assert await enrich_all(home.world, leaving, leave=leave) == PAGES_PER_SHARE
             assert await enrich_all(home.world, search_index) == 5
 
     @waits
@@ -269,7 +315,8 @@ class TestFalls:
                 assert await update_index(home, search_index) == 4
                 assert (await found(search_index.index, "p2word"))[0] == "p2"
                 assert await update_index(home, search_index) == 0
-                assert await update_index(home, search_index, again=True) == 4
+                await prepare_index(home, search_index, again=True)
+                assert await update_index(home, search_index) == 4
 
 
 class TestChanges:

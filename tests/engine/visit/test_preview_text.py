@@ -14,7 +14,7 @@ import pytest
 
 from geomi.adapters.blob.spool import DirectorySpool
 from geomi.app import DataDirectory
-from geomi.app.index import delete_from_index, open_search_index, update_index
+from geomi.app.index import delete_from_index, open_search_index, prepare_index, update_index
 from geomi.app.use.crawl import check_storing
 from geomi.app.use.retention import clean
 from geomi.engine.enrich.loop import SearchIndex, change_rules, enrich_all, is_behind
@@ -370,7 +370,8 @@ class TestAgain:
             await enrich_all(home.world, search_index)
             await change_rules(home.world, shorter)
             await update_index(home, search_index)
-            await update_index(home, search_index, again=True)
+            await prepare_index(home, search_index, again=True)
+            await update_index(home, search_index)
             assert len(await hits(search_index)) == 1
             (row,) = (await rows(home.world)).values()
             assert row.quality is not None

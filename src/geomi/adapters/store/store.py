@@ -30,6 +30,7 @@ from geomi.adapters.store.tables.retention import RetentionTable
 from geomi.adapters.store.tables.robots import RobotsTable
 from geomi.adapters.store.tables.roster import RosterTable
 from geomi.adapters.store.tables.segments import SegmentTable
+from geomi.adapters.store.tables.shares import ShareTable
 from geomi.adapters.store.tables.sites import ProviderTable, RankTable, RefusalTable, SiteRuleTable
 from geomi.adapters.store.tables.workers import WorkerTable
 from geomi.errors import ExtraMissing
@@ -81,6 +82,7 @@ class DatabaseStore:
         self.pages = PageTable(database, tenant)
         self.histories = HistoryTable(database, tenant)
         self.sweeps = SweepTable(database, tenant)
+        self.shares = ShareTable(database, tenant)
         self.documents = DocumentTable(database, tenant)
         self.costs = CostTable(database, tenant)
         self.robots = RobotsTable(database)

@@ -6,7 +6,7 @@ import asyncio
 import signal
 import sys
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Annotated
 
@@ -15,14 +15,16 @@ import typer
 from geomi.adapters.telemetry.fan_out import EventFanOut
 from geomi.adapters.telemetry.log_lines import EventLines
 from geomi.app import open_directory
-from geomi.app.index import open_search_index, update_index
+from geomi.app.index import open_search_index
 from geomi.cli import INTERRUPTED, flags
 from geomi.cli.console import note
 from geomi.cli.options import find_data_directory
-from geomi.engine.enrich.loop import change_rules, enrich_continuously
+from geomi.engine.enrich.loop import change_rules
 from geomi.engine.jobs import find
 from geomi.errors import ConfigError
 from geomi.model.config import CrawlConfig
+from geomi.model.event import Enriched, Event
+from geomi.processes.index import enrich_together
 from geomi.settings.layers import Layer, flags_layer, resolve
 from geomi.settings.options import Settings
 
@@ -33,6 +35,15 @@ def enrich(  # noqa: PLR0913  # one parameter a flag is what the command line is
     ] = "",
     once: Annotated[bool, typer.Option("--once", help="End when no page waits.")] = False,
     again: Annotated[bool, typer.Option("--again", help="First enrich all pages again.")] = False,
+    workers: Annotated[
+        int | None,
+        typer.Option(
+            min=1,
+            max=64,
+            help="Processes that share the pages.",
+            show_default="GEOMI_INDEX_WORKERS, or 1",
+        ),
+    ] = None,
     assignments: Annotated[
         list[str] | None,
         typer.Option(
@@ -48,9 +59,11 @@ def enrich(  # noqa: PLR0913  # one parameter a flag is what the command line is
 ) -> None:
     """Analyse and index pages while crawls collect them; SIGTERM or Ctrl-C ends it.
 
-    Any number may run; one at a time enriches a job.
+    Any number may run, on several machines too; no page is analysed twice.
     """
     root, settings = find_data_directory(output, db, blobs)
+    if workers is not None:
+        settings = replace(settings, index_workers=workers)
     task = EnrichTask(job, once, again, _rules(assignments or []))
     if not asyncio.run(_run(root, settings, task, json=json)):
         raise typer.Exit(INTERRUPTED)
@@ -64,6 +77,17 @@ class EnrichTask:
     once: bool
     again: bool
     rules: Layer
+
+
+class EnrichedPages:
+    """Counts the pages that this process and those it started have enriched."""
+
+    count = 0
+
+    def emit(self, event: Event) -> None:
+        """Count those of one event."""
+        if isinstance(event, Enriched):
+            self.count += event.indexed + event.skipped + event.failed
 
 
 def _rules(assignments: Sequence[str]) -> Layer:
@@ -82,25 +106,26 @@ async def _run(root: Path, settings: Settings, task: EnrichTask, *, json: bool) 
     leave = asyncio.Event()
     for number in (signal.SIGINT, signal.SIGTERM):
         asyncio.get_running_loop().add_signal_handler(number, leave.set)
+    enriched = EnrichedPages()
     stream = sys.stdout if json else sys.stderr
     async with open_directory(
         root,
         settings,
-        lambda clock: EventFanOut(EventLines(stream, clock)),
+        lambda clock: EventFanOut(EventLines(stream, clock), enriched),
         create=bool(settings.db),
     ) as home:
         only = (await find(home.world, task.job)).id if task.job else ""
         if task.rules.values:
             await change_rules(home.world, lambda config: _changed(config, task.rules), only=only)
         async with open_search_index(home) as search_index:
-            done = await update_index(home, search_index, only=only, again=task.again, leave=leave)
-            if not task.once:
-                await enrich_continuously(home.world, search_index, leave, only=only)
-                return True
-        if not json:
-            note(
-                f"{done:,} pages enriched{'; interrupted before the end' if leave.is_set() else ''}"
+            await enrich_together(
+                home, search_index, leave, only=only, once=task.once, again=task.again
             )
+        if not task.once:
+            return True
+        if not json:
+            ending = "; interrupted before the end" if leave.is_set() else ""
+            note(f"{enriched.count:,} pages enriched{ending}")
         return not leave.is_set()
 
 

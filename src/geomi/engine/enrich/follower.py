@@ -1,8 +1,9 @@
 """Follow the committed captures of a job at its own pace; a crawl never waits for it.
 
-One process at a time leads this work. The work on a batch comes first, then the cursor moves. If a
-process is killed in between, the next one does the batch again, so doing the work twice must give
-the same result.
+The store lends captures in shares, so any number of processes do this work for one job, and none
+does what another has done. A process renews its share while it works. The work on a share comes
+first, then the share ends. If a process is killed in between, another gets the share and does it
+again, so doing the work twice must give the same result.
 """
 
 from __future__ import annotations
@@ -10,12 +11,12 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 
-from geomi.engine.worker.leader import Leadership
+from geomi.engine.worker.leader import RENEW_SHARE
 from geomi.engine.world import World
-from geomi.errors import BytesMissing
-from geomi.model.page import CaptureRow
+from geomi.errors import BytesMissing, LeaseLost
+from geomi.model.page import CaptureRow, CaptureShare
 
-PAGES_PER_TURN = 32
+PAGES_PER_SHARE = 32
 
 ReadCapture = tuple[CaptureRow, bytes]  # a capture and its record
 
@@ -25,6 +26,8 @@ class CaptureFollower:
 
     Args:
         name: of the work; under another name it begins again with the first capture.
+        pages: how many captures are lent at once; a process that is killed loses the work on them.
+        behind: the name of another work that has to be done with a capture before.
     """
 
     def __init__(
@@ -33,51 +36,86 @@ class CaptureFollower:
         job: str,
         name: str,
         work: Callable[[Sequence[ReadCapture]], Awaitable[None]],
+        *,
+        pages: int = PAGES_PER_SHARE,
+        behind: str = "",
     ) -> None:
         self._world = world
         self._job = job
-        self._cursor = name
+        self.name = name
         self._work = work
-        self._leadership = Leadership(world, f"{name} of {job}")
+        self._pages = pages
+        self._behind = behind
 
     async def catch_up(self, leave: asyncio.Event) -> int:
-        """Work on all that was collected so far; return how many captures that were.
+        """Work on all that was collected so far and that no other process has; return how many.
 
         Args:
-            leave: ends it after the batch under way.
+            leave: ends it after the share under way.
         """
         done = 0
-        while not leave.is_set() and await self.is_behind() and await self._leadership.take():
-            many = await self._turn()
-            if not many:  # the bytes of the next one are not here yet
-                break
+        while not leave.is_set() and (share := await self._claim()) is not None:
+            many = await self._work_on(share)
             done += many
-        await self._leadership.drop()
+            if many < len(share.captures):  # the bytes of the next one are not here yet
+                break
         return done
 
     async def is_behind(self) -> bool:
-        """Return whether any capture waits; without one, no process leads."""
-        after, _ = await self._world.store.pages.cursor(self._job, self._cursor)
-        return bool(await self._world.store.pages.feed(self._job, after=after, limit=1))
+        """Return whether any capture waits, or is worked on."""
+        return await self._world.store.shares.is_behind(self._job, self.name)
 
     async def rewind(self) -> None:
         """Begin again with the first capture."""
-        after, _ = await self._world.store.pages.cursor(self._job, self._cursor)
-        await self._world.store.pages.advance(self._job, self._cursor, after=after, seq=0, length=0)
+        await self._world.store.shares.rewind(self._job, self.name)
 
-    async def _turn(self) -> int:
-        """Take one batch through; return how many captures it had."""
-        pages = self._world.store.pages
-        after, done = await pages.cursor(self._job, self._cursor)
-        captures = await pages.feed(self._job, after=after, limit=PAGES_PER_TURN)
-        read = [one async for one in self._read(captures)]
-        if not read:
-            return 0
-        await self._work(read)
-        seq, length = read[-1][0].seq, done + len(read)
-        # Refused where captures were lost meanwhile: the cursor is at its beginning again.
-        await pages.advance(self._job, self._cursor, after=after, seq=seq, length=length)
-        return len(read)
+    async def _claim(self) -> CaptureShare | None:
+        now_s = self._world.clock.now_s()
+        return await self._world.store.shares.claim(
+            self._job,
+            self.name,
+            owner=self._world.owner,
+            until_s=now_s + self._world.silence_s,
+            now_s=now_s,
+            many=self._pages,
+            behind=self._behind,
+        )
+
+    async def _work_on(self, share: CaptureShare) -> int:
+        """Do the work on a share; return how many captures that were."""
+        done, read = share.after, [one async for one in self._read(share.captures)]
+        try:
+            if read and not await self._work_in_time(share, read):
+                return 0
+            is_whole = len(read) == len(share.captures)
+            done = share.last if is_whole else read[-1][0].seq if read else share.after
+            return len(read)
+        finally:
+            # Refused where it was lost meanwhile, or its captures were: they are worked on again.
+            await self._world.store.shares.settle(share, done)
+
+    async def _work_in_time(self, share: CaptureShare, read: Sequence[ReadCapture]) -> bool:
+        """Work while the share is renewed; whoever loses it stops, because another works on it."""
+        is_ours = True
+        try:
+            async with asyncio.TaskGroup() as group:
+                keeping = group.create_task(self._keep(share), name="share")
+                await self._work(read)
+                keeping.cancel()
+        except* LeaseLost:
+            is_ours = False
+        except* Exception as failures:
+            raise failures.exceptions[0] from failures
+        return is_ours
+
+    async def _keep(self, share: CaptureShare) -> None:
+        """Renew a share; raise when it is lost."""
+        silence_s, is_ours = self._world.silence_s, True
+        while is_ours:
+            await asyncio.sleep(silence_s * RENEW_SHARE)
+            until_s = self._world.clock.now_s() + silence_s
+            is_ours = await self._world.store.shares.renew(share, until_s=until_s)
+        raise LeaseLost(f"another process works on pages of job {share.job}")
 
     async def _read(self, captures: Sequence[CaptureRow]) -> AsyncIterator[ReadCapture]:
         """Read records up to the first that a worker elsewhere has not sent yet."""

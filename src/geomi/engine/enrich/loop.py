@@ -10,8 +10,8 @@ Rules kept:
 - A failing page affects no other page; its document says what went wrong.
 - Where a page keeps a preview, its whole text is erased once it was read for the last time. Its
   document stays until there is another text.
-- Pages that a job found gone leave the index when the job ends. The job's entries tell which; a
-  page that another job has captured since stays.
+- Pages that a job found gone leave the index when the job ends and no process has a page of it in
+  hand. The job's entries tell which; a page that another job has captured since stays.
 """
 
 from __future__ import annotations
@@ -22,9 +22,9 @@ from dataclasses import dataclass, replace
 
 from geomi.engine import jobs
 from geomi.engine.enrich.document import DocumentMaker, MadeDocument
-from geomi.engine.enrich.follower import CaptureFollower, ReadCapture
+from geomi.engine.enrich.follower import PAGES_PER_SHARE, CaptureFollower, ReadCapture
 from geomi.engine.enrich.language_model import LanguageModels, ModelAdvisor
-from geomi.engine.enrich.vectors import LOCAL, EmbedderPrice, vector_follower
+from geomi.engine.enrich.vectors import LOCAL, EmbedderPrice, JobEmbedder
 from geomi.engine.inspect.alarms import count_chunks, judge_chunks
 from geomi.engine.visit.preview_text import SpooledTexts, erase_expired_texts, was_read_whole
 from geomi.engine.visit.record import read_line
@@ -45,6 +45,8 @@ MAX_JOBS = 10_000
 LOOK_S = 1.0
 SWEEP_S = 600.0
 ENTRIES_PER_READ = 1000
+# Where models are paid, a process that is killed loses less of their work.
+PAID_PAGES_PER_SHARE = 8
 # Cursors whose lengths say that a job was looked through, and that its chunks were judged.
 GONE_CURSOR = "gone"
 JUDGED_CURSOR = "chunks judged"
@@ -86,21 +88,22 @@ async def enrich_words(
     """Let what a job has collected so far be found by its words; return how many pages."""
     follower = enrich_follower(world, search_index, job)
     done = await follower.catch_up(leave)
-    await remove_gone_pages(world, search_index.index, job)
-    # A service raises alarms for its own jobs.
-    if job.state.is_final and not job.collection:
-        await _warn_about_chunks(world, job, follower)
+    if _is_ending(job) and not await follower.is_behind():
+        await remove_gone_pages(world, search_index.index, job)
+        # A service raises alarms for its own jobs.
+        if job.state.is_final and not job.collection:
+            await _warn_about_chunks(world, job)
     return done
 
 
-async def _warn_about_chunks(world: World, job: CrawlJob, follower: CaptureFollower) -> None:
-    """Warn, once, about measures outside their bands when all pages of a job are cut."""
-    after, length = await world.store.pages.cursor(job.id, JUDGED_CURSOR)
-    if length or await follower.is_behind():
+async def _warn_about_chunks(world: World, job: CrawlJob) -> None:
+    """Warn about measures outside their bands; of several processes one does."""
+    pages = world.store.pages
+    after, length = await pages.cursor(job.id, JUDGED_CURSOR)
+    if length or not await pages.advance(job.id, JUDGED_CURSOR, after=after, seq=1, length=1):
         return
     for alarm in judge_chunks(await count_chunks(world, job)):
         world.sink.emit(Warned(job.id, f"alarm {alarm.rule}: {alarm.message}"))
-    await world.store.pages.advance(job.id, JUDGED_CURSOR, after=after, seq=0, length=1)
 
 
 async def enrich_vectors(
@@ -109,6 +112,14 @@ async def enrich_vectors(
     """Let it be found by its meaning, where an embedder is asked."""
     if search_index.embedder is not None:
         await embed_follower(world, search_index, search_index.embedder, job).catch_up(leave)
+
+
+async def is_job_behind(world: World, search_index: SearchIndex, job: CrawlJob) -> bool:
+    """Return whether a page of a job cannot be found yet, by its words or by its meaning."""
+    followers = [enrich_follower(world, search_index, job)]
+    if search_index.embedder is not None:
+        followers.append(embed_follower(world, search_index, search_index.embedder, job))
+    return any([await follower.is_behind() for follower in followers])
 
 
 async def is_behind(world: World, search_index: SearchIndex) -> bool:
@@ -171,19 +182,37 @@ async def is_index_lost(world: World, search_index: SearchIndex) -> bool:
 def enrich_follower(world: World, search_index: SearchIndex, job: CrawlJob) -> CaptureFollower:
     """Return what enriches the pages of a job."""
     panel = search_index.panel
-    maker = DocumentMaker(job, advisers=panel.name if panel else "")
+    maker = _maker(search_index, job)
     advisor = ModelAdvisor(world, job, panel) if panel else None
     texts = SpooledTexts(world, job)
     is_last = search_index.embedder is None
     work = JobEnricher(world, search_index.index, maker, texts, advisor, is_last=is_last)
-    return CaptureFollower(world, job.id, f"enrich {maker.version}", work.on)
+    pages = PAID_PAGES_PER_SHARE if panel else PAGES_PER_SHARE
+    return CaptureFollower(world, job.id, _enrich_name(maker), work.on, pages=pages)
 
 
 def embed_follower(
     world: World, search_index: SearchIndex, embedder: Embedder, job: CrawlJob
 ) -> CaptureFollower:
-    """Return what gives the pages of a job their vectors."""
-    return vector_follower(world, search_index.index, embedder, job, search_index.embedder_price)
+    """Return what gives the pages of a job their vectors, once their words are indexed."""
+    work = JobEmbedder(
+        world,
+        search_index.index,
+        embedder,
+        DocumentMaker(job),
+        SpooledTexts(world, job),
+        search_index.embedder_price,
+    )
+    behind = _enrich_name(_maker(search_index, job))
+    return CaptureFollower(world, job.id, work.name, work.on, behind=behind)
+
+
+def _maker(search_index: SearchIndex, job: CrawlJob) -> DocumentMaker:
+    return DocumentMaker(job, advisers=search_index.panel.name if search_index.panel else "")
+
+
+def _enrich_name(maker: DocumentMaker) -> str:
+    return f"enrich {maker.version}"
 
 
 async def _wanted(world: World, only: str) -> list[CrawlJob]:
@@ -272,8 +301,7 @@ class JobEnricher:
 
 async def remove_gone_pages(world: World, index: Index, job: CrawlJob) -> int:
     """Take out what a job that ends found gone; return how many documents that were."""
-    is_ending = job.state.is_final or job.state is JobState.FINALIZING
-    if not is_ending or (await world.store.pages.cursor(job.id, GONE_CURSOR))[1]:
+    if not _is_ending(job) or (await world.store.pages.cursor(job.id, GONE_CURSOR))[1]:
         return 0
     taken = 0
     async for url_hash in _gone(world, job):
@@ -285,6 +313,10 @@ async def remove_gone_pages(world: World, index: Index, job: CrawlJob) -> int:
     if job.state.is_final:  # one that ends may yet have to go on
         await world.store.pages.advance(job.id, GONE_CURSOR, after=0, seq=0, length=1)
     return taken
+
+
+def _is_ending(job: CrawlJob) -> bool:
+    return job.state.is_final or job.state is JobState.FINALIZING
 
 
 async def _gone(world: World, job: CrawlJob) -> AsyncIterator[bytes]:

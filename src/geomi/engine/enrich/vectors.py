@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 
 from geomi.engine.enrich.document import DocumentMaker
-from geomi.engine.enrich.follower import CaptureFollower, ReadCapture
+from geomi.engine.enrich.follower import ReadCapture
 from geomi.engine.enrich.search import understands
 from geomi.engine.visit.preview_text import SpooledTexts
 from geomi.engine.visit.record import read_line
@@ -23,7 +23,6 @@ from geomi.model.index.chunk import Chunk
 from geomi.model.index.document import DocumentState
 from geomi.model.index.language_model import FREE, CostLine, ModelPrice, ModelPurpose
 from geomi.model.index.search import ChunkKey, IndexDocument
-from geomi.model.job import CrawlJob
 from geomi.ports.index import Index
 from geomi.ports.models import BATCH, Embedder, OnAnswer, unheard
 from geomi.text.encoding import replace_surrogates
@@ -45,15 +44,6 @@ class EmbedderPrice:
 LOCAL = EmbedderPrice("local", "embedder")  # of one that runs here
 
 
-def vector_follower(
-    world: World, index: Index, embedder: Embedder, job: CrawlJob, price: EmbedderPrice = LOCAL
-) -> CaptureFollower:
-    """Return what gives the documents of a job their vectors."""
-    way = DocumentMaker(job)
-    work = JobEmbedder(world, index, embedder, way, SpooledTexts(world, job), price)
-    return CaptureFollower(world, job.id, f"embed {embedder.name} {way.version}", work.on)
-
-
 class JobEmbedder:
     """What is done with the documents of one job."""
 
@@ -64,7 +54,7 @@ class JobEmbedder:
         embedder: Embedder,
         way: DocumentMaker,
         desk: SpooledTexts,
-        price: EmbedderPrice,
+        price: EmbedderPrice = LOCAL,
     ) -> None:
         self._world = world
         self._desk = desk
@@ -72,6 +62,7 @@ class JobEmbedder:
         self._index = index
         self._embedder = embedder
         self._way = way
+        self.name = f"embed {embedder.name} {way.version}"
 
     async def on(self, read: Sequence[ReadCapture]) -> None:
         """Embed the new chunks of a batch; its whole texts are not needed after that."""

@@ -126,6 +126,10 @@ DELETE FROM exclusions WHERE job = :job;
 -- Forget how far a job's outputs have come.
 DELETE FROM cursors WHERE job = :job;
 
+-- name: forget_shares
+-- Forget what is lent of a job's captures.
+DELETE FROM shares WHERE job = :job;
+
 -- name: forget_documents
 -- Forget what was understood of a job's pages.
 DELETE FROM documents

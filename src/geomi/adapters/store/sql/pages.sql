@@ -68,6 +68,10 @@ WHERE cursors.seq = :after;
 -- Derived outputs of a job are to be written anew.
 UPDATE cursors SET seq = 0, length = 0 WHERE job = :job;
 
+-- name: rewind_shares
+-- Nobody works on shares of a job any more.
+DELETE FROM shares WHERE job = :job;
+
 -- name: forget_copy
 -- Forget a page whose newest copy is this capture.
 DELETE FROM pages WHERE tenant = :tenant AND url_hash = :url_hash AND capture = :seq

@@ -16,6 +16,10 @@ DELETE FROM workers WHERE owner = :owner;
 -- Let its duties pass.
 DELETE FROM duties WHERE owner = :owner;
 
+-- name: leave_shares
+-- Let others have its shares.
+UPDATE shares SET until_s = 0 WHERE owner = :owner;
+
 -- name: list
 -- Every card with the hosts that were not given back, oldest first.
 SELECT /* columns */,

@@ -32,7 +32,7 @@ SQL = table_statements("jobs", ROWS)
 # In the order in which all transactions lock.
 _FORGET = (
     "forget_patterns", "forget_entries", "forget_queues", "forget_exclusions", "forget_cursors",
-    "forget_documents", "forget_lines", "forget_job", "forget_journal",
+    "forget_shares", "forget_documents", "forget_lines", "forget_job", "forget_journal",
 )  # fmt: skip
 
 
@@ -110,10 +110,16 @@ class JobTable(OwnedTable):
 
 def number_of(db: Session, job: str, tenant: str) -> int:
     """Return the number that stands for a job in keys."""
-    row = db.row(SQL["number"], {"job": job, "tenant": tenant})
-    if row is None:
+    number = known_number(db, job, tenant)
+    if number is None:
         raise UnknownName(f"there is no job `{job}`", hint="`geomi jobs` lists what there is")
-    return int(row[0])
+    return number
+
+
+def known_number(db: Session, job: str, tenant: str) -> int | None:
+    """Return the number that stands for a job in keys; None where there is no such job."""
+    row = db.row(SQL["number"], {"job": job, "tenant": tenant})
+    return None if row is None else int(row[0])
 
 
 def check_new(job: CrawlJob, tenant: str) -> None:

@@ -103,7 +103,9 @@ def capture_row(page: PageRecord) -> Row:
 
 def rewind(db: Session, jobs: Iterable[int]) -> None:
     """Let the derived outputs of jobs be written anew."""
-    db.run_each(SQL["rewind"], [{"job": job} for job in sorted(jobs)])
+    meant = [{"job": job} for job in sorted(jobs)]
+    for name in ("rewind", "rewind_shares"):
+        db.run_each(SQL[name], meant)
 
 
 def forget_copies(db: Session, tenant: str, captures: Iterable[Row]) -> list[bytes]:

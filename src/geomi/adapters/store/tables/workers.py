@@ -38,7 +38,7 @@ class WorkerTable(SharedTable):
         return await self._database.write(lambda db: db.run(SQL["beat"], values) == 1)
 
     async def leave(self, owners: Sequence[str]) -> None:
-        """Strike workers off, and with them the duties that they held."""
+        """Strike workers off, and with them the duties and shares that they held."""
         await self._database.write(lambda db: _leave(db, owners))
 
     async def list(self) -> builtins.list[WorkerCard]:
@@ -64,7 +64,7 @@ def last_beat_s(db: Session) -> float:
 
 def _leave(db: Session, owners: Sequence[str]) -> None:
     gone = [{"owner": owner} for owner in sorted(owners)]
-    for name in ("leave", "leave_duties"):
+    for name in ("leave", "leave_duties", "leave_shares"):
         db.run_each(SQL[name], gone)
 
 
