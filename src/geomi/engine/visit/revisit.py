@@ -247,8 +247,6 @@ class ChangeTracker:
             is_gone=settled.page is None,
         )
         known, evidence = learn(history, gap, belief(history))
-        if changed is None:
-            known = replace(history, missed_at_s=now_s)
         again_s = due_s(
             now_s, known, belief(known), self._rules, gap_s=gap.length_s, depth=entry.depth
         )
