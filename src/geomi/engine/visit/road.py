@@ -67,7 +67,7 @@ class Road:
         self._privacy = rules.privacy
         self._requests = Requests(config, job.seeds, version=world.version)
         self._robots = RobotsKeeper(world, job.id, config, self._requests, rules.privacy)
-        self._revisits = Revisits(world, config)
+        self._revisits = Revisits(world, job)
         self._changes = ChangeTracker(world, job)
         self._duplicates = Duplicates(world, rules)
         self._soft404 = Soft404(config.extract)
