@@ -2,19 +2,13 @@
 
 from __future__ import annotations
 
-import re
-from dataclasses import replace
-from io import StringIO
 from pathlib import Path
 
 import pytest
 
-from geomi.adapters.telemetry.fan_out import EventFanOut
-from geomi.adapters.telemetry.log_lines import ChangeReportLines
-from geomi.app import Plan, crawl, make_plan, open_directory
+from geomi.app import Plan, make_plan
 from geomi.app.use import providers
 from geomi.errors import ConfigError
-from geomi.model.event import Reported
 from geomi.model.site import Channel, Provider
 from geomi.settings.layers import flags_layer, resolve_under_profile, settings_layer
 from geomi.settings.providers import presets, provider_layer, read_provider
@@ -171,45 +165,3 @@ def test_at_its_page_limit_its_crawl_ends_with_a_warning(
         assert len(crawled.urls) == min(most, 2)
         told = [text for text in crawled.ear.warnings if "reached its limit of 1 pages" in text]
         assert bool(told) is is_told and len(told) <= 1
-
-
-@pytest.mark.req("RPT-01", "RPT-02")
-@waits
-async def test_each_run_ends_with_a_change_report_in_the_log(tmp_path: Path) -> None:
-    first: dict[str, Route] = {
-        "/docs": page("docs", "/docs/a", "/docs/b", "/docs/c"),
-        **{f"/docs/{name}": page(name) for name in "abc"},
-    }
-    second: dict[str, Route] = {
-        "/docs": first["/docs"],
-        "/docs/a": first["/docs/a"],
-        "/docs/b": page("b", text="All of it was written anew, and nothing is as it was. " * 9),
-    }
-
-    ear, log = Ear(), StringIO()
-    with Site(first) as site:
-        provider = replace(provider_of(site), name="Example Docs")
-        async with open_directory(
-            tmp_path, LOCAL, lambda clock: EventFanOut(ear, ChangeReportLines(log, clock))
-        ) as home:
-            await providers.add(home.world, provider)
-            await crawl(home, plan_for(provider))
-            site.routes = second
-            await crawl(home, plan_for(provider))
-    one, two = ear.of(Reported)
-    assert (one.provider, one.total, one.new) == ("Example Docs", 4, 4)
-    assert one.change_percent == one.success_percent == 100
-    assert (two.total, two.new, two.updated, two.deleted) == (4, 0, 1, 1)
-    assert (two.change_percent, two.success_percent) == (50, 75)
-    lines = log.getvalue().splitlines()
-    assert len(lines) == 14
-    stamp = r"\[\d{4}-\d\d-\d\d \d\d:\d\d:\d\d\]"
-    assert re.fullmatch(stamp + r" \[CRAWL_REPORT\] Provider: Example Docs", lines[7])
-    assert lines[8:12] == [
-        "  - Total Pages: 4",
-        "  - New: 0, Updated: 1, Deleted: 1",
-        "  - Change Rate: 50.0%",
-        "  - Success Rate: 75.0%",
-    ]
-    assert re.fullmatch(r"  - Avg Response Time: \d+ms", lines[12])
-    assert re.fullmatch(r"  - Duration: \d+m \d+s", lines[13])

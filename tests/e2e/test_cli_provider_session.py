@@ -144,6 +144,59 @@ def test_every_named_provider_is_crawled_with_a_job_and_a_report_of_its_own(
 
 
 @pytest.mark.slow
+@pytest.mark.req("RPT-01", "RPT-02", "RPT-03", "CHG-02", "CHG-03")
+def test_a_deleted_page_is_told_once_and_then_is_no_page_of_the_provider(
+    known: Providers,
+) -> None:
+    documents = routes("a", 4)
+    start, first, *others = documents
+    with sites(documents) as (site,):
+        known.register({"a": site})
+
+        def told() -> list[str]:
+            said = known.run("crawl", "--provider", "a", *HERE, *ONCE).stderr
+            lines = said[said.index("[CRAWL_REPORT]") :].splitlines()
+            assert re.fullmatch(r"  - Avg Response Time: \d+ms", lines[5])
+            assert re.fullmatch(r"  - Duration: \d+m \d+s", lines[6])
+            return [line.removeprefix("  - ") for line in lines[:5]]
+
+        assert told() == [
+            "[CRAWL_REPORT] Provider: a",
+            "Total Pages: 4",
+            "New: 4, Updated: 0, Deleted: 0",
+            "Change Rate: 100.0%",
+            "Success Rate: 100.0%",
+        ]
+        site.routes = documents | {first: page("a0", text="All was written anew.")}
+        kept = site.routes.pop(others[0])
+        site.routes[others[1]] = Reply(b"no", status=403)
+        assert told()[1:] == [
+            "Total Pages: 2",
+            "New: 0, Updated: 1, Deleted: 2",
+            "Change Rate: 150.0%",
+            "Success Rate: 50.0%",
+        ]
+        assert told()[1:4] == [
+            "Total Pages: 2",
+            "New: 0, Updated: 0, Deleted: 0",
+            "Change Rate: 0.0%",
+        ]
+        site.routes = {start: documents[start], others[0]: kept}
+        assert told()[1:4] == [
+            "Total Pages: 2",
+            "New: 1, Updated: 0, Deleted: 1",
+            "Change Rate: 100.0%",
+        ]
+        site.routes = {start: Reply(b"gone", status=410)}
+        assert told()[1:] == [
+            "Total Pages: 0",
+            "New: 0, Updated: 0, Deleted: 1",
+            "Change Rate: 0.0%",
+            "Success Rate: 0.0%",
+        ]
+
+
+@pytest.mark.slow
 @pytest.mark.req("POL-02", "LEG-04")
 def test_of_all_providers_three_are_crawled_at_once_and_none_that_forbids_it(
     known: Providers,

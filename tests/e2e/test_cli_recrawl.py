@@ -56,7 +56,7 @@ def test_a_crawl_is_visited_again(tmp_path: Path) -> None:
         assert found["event"] == "changes"
         counts = {name: found[name] for name in ("new", "changed", "deleted", "unchanged")}
         assert counts == {"new": 1, "changed": 1, "deleted": 1, "unchanged": 1}
-        assert found["change_rate_percent"] == 75.0
+        assert (found["total"], found["change_rate_percent"]) == (3, 100.0)
         assert found["urls"]["deleted"] == [site.url("/b")]
         # The links at the top lead to the whole crawl as before.
         assert (tmp_path / "pages.jsonl").resolve() == top

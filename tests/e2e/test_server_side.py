@@ -25,7 +25,7 @@ import pytest
 from geomi.model.entry import Batch, HostState, HostUpdate, Lease
 from geomi.model.request_log import RequestPurpose, SentRequest
 from geomi.model.verdict import Outcome
-from tests.e2e.command import LOCAL, run, start
+from tests.e2e.command import LOCAL, records, run, start
 from tests.support.crawl import Ear, home_in
 from tests.support.server import End, Raw, Reply, Route, Seen, Site
 from tests.support.waiting import waits
@@ -149,28 +149,85 @@ def test_a_crawl_that_is_killed_as_the_servers_see_it(tmp_path: Path, workers: i
 
 
 @pytest.mark.slow
-@pytest.mark.req("CHG-09")
-def test_a_second_crawl_asks_only_for_what_has_changed(tmp_path: Path) -> None:
-    """Validators come back as they were given; a page that answers 304 sends no body."""
+@pytest.mark.req("CHG-09", "HTTP-03", "HTTP-08")
+@pytest.mark.parametrize(
+    "asked",
+    [
+        (),
+        ("--profile", "docs"),
+        ("--profile", "knowledge-base"),
+        ("--profile", "web-scale", "--set", "store.raw=false"),
+        ("--set", "store.text=preview", "--set", "store.whole_text_s=0"),
+        ("--set", "store.text=preview", "--set", "analysis.index=false"),
+    ],
+    ids=lambda asked: "-".join(asked[1:2] + asked[3:]) or "default",
+)
+def test_every_revisit_asks_only_for_what_has_changed(
+    tmp_path: Path, asked: tuple[str, ...]
+) -> None:
+    """Validators come back as they were given, though nobody has indexed; a 304 has no body."""
+    statuses: list[int] = []
 
     def answer(seen: Seen) -> Reply:
-        headers = (("ETag", f'"{seen.path}"'),)
-        if seen.headers.get("if-none-match") == f'"{seen.path}"':
-            return Reply(status=304, headers=headers, content_type="")
-        return Reply(_page("/1", "/2"), headers=headers)
+        header, condition, value = (
+            ("ETag", "if-none-match", '"1"')
+            if seen.path == "/"
+            else ("Last-Modified", "if-modified-since", "Tue, 01 Oct 2024 10:00:00 GMT")
+        )
+        told = seen.headers.get(condition)
+        # `docs` sends the date of its last visit (HTTP-03), which is later than the page's.
+        is_same = told == value if header == "ETag" else told is not None
+        statuses.append(304 if is_same else 200)
+        if is_same:
+            return Reply(status=304, headers=((header, value),), content_type="")
+        return Reply(_page("/1"), headers=((header, value),))
 
-    with Site({"/": answer, "/1": answer, "/2": answer}) as site:
-        command = ["crawl", site.url("/"), "-o", str(tmp_path), "-q", "--delay", "0", *LOCAL]
-        for _ in range(2):
-            done = run(*command)
+    with Site({"/": answer, "/1": answer}) as site:
+        command = ["crawl", site.url("/"), "-o", str(tmp_path), "-q", "--allow-private", *asked]
+        pause = () if "docs" in asked else ("--delay", "0")
+        for _ in range(3):
+            done = run(*command, *pause)
             assert done.returncode == 0, done.stderr
-    first, second = site.log[: len(site.log) // 2], site.log[len(site.log) // 2 :]
-    asked = [one for one in second if one.path != "/robots.txt"]
-    assert not any("if-none-match" in one.headers for one in first)
-    assert {one.path: one.headers.get("if-none-match") for one in asked} == {
-        path: f'"{path}"' for path in ("/", "/1", "/2")
-    }
+            collected = records(tmp_path)
+            assert len(collected) == 2 and all(one["markdown"] for one in collected)
+    assert statuses == [200] * 2 + [304] * 4
     assert _audit(tmp_path)["broken"] == 0
+
+
+@pytest.mark.slow
+@pytest.mark.req("CHG-09", "LEG-02")
+def test_a_preview_is_not_asked_for_again_and_is_still_indexed_whole(tmp_path: Path) -> None:
+    """The text waits for the next job, too, but not longer; without it the page is asked for."""
+    conditions: list[str | None] = []
+    filler = " ".join(f"The {number}. sentence tells of rain on stones." for number in range(40))
+
+    def answer(seen: Seen) -> Reply:
+        conditions.append(seen.headers.get("if-none-match"))
+        if conditions[-1]:
+            return Reply(status=304, headers=(("ETag", '"1"'),), content_type="")
+        return Reply(_page(text=f"{filler} petrichor"), headers=(("ETag", '"1"'),))
+
+    with Site({"/": answer}) as site:
+        preview = ["--set", "store.text=preview", "--set", "analysis.quality_threshold=0"]
+        command = [
+            "crawl",
+            site.url("/"),
+            "-o",
+            str(tmp_path),
+            "-q",
+            *preview,
+            *LOCAL,
+            "--delay",
+            "0",
+        ]
+        for extra in ([], [], ["--index"]):
+            done = run(*command, *extra)
+            assert done.returncode == 0, done.stderr
+        assert conditions == [None, '"1"', '"1"']
+        found = json.loads(run("search", "petrichor", "-o", str(tmp_path), "--json").stdout)
+        assert [one["url"] for one in found["hits"]] == [site.url("/")]
+        assert run(*command).returncode == 0
+        assert conditions[-1] == '"1"', "it was indexed whole"
 
 
 @waits

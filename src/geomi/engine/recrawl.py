@@ -181,7 +181,7 @@ async def sweeping(world: World, crawl: str) -> AsyncIterator[None]:
 
 async def changes(world: World, job: CrawlJob) -> Changes:
     """Return the changes that a finished recrawl has found."""
-    found = Changes()
+    found = Changes(await world.store.histories.present(job.crawl or job.id))
     after = b""
     while entries := await world.store.census.entries(
         job.id, state=None, after=after, limit=PAGES_PER_READ

@@ -34,6 +34,8 @@ class PageHistory:
         watched_s: for how long it was seen not to change: the exposure that `changes` belong to.
         gone_at_s: when it was first found gone; None while it is there.
         missed_at_s: when it was last asked for without an answer that tells anything.
+        left_at_s: when the last time began in which it was gone or out of reach.
+        returned_at_s: when such a time last ended.
     """
 
     visited_at_s: float = 0.0
@@ -44,6 +46,13 @@ class PageHistory:
     changed_at_s: float | None = None
     gone_at_s: float | None = None
     missed_at_s: float | None = None
+    left_at_s: float | None = None
+    returned_at_s: float | None = None
+
+    @property
+    def is_there(self) -> bool:
+        """Whether its last visit found the page."""
+        return self.left_at_s is None or (self.returned_at_s or 0.0) >= self.left_at_s
 
 
 @dataclass(frozen=True, slots=True)

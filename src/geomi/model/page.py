@@ -234,11 +234,16 @@ class Duplicate:
 
 @dataclass(frozen=True, slots=True)
 class Ref:
-    """The place of bytes in the archive."""
+    """The place of bytes in the archive; a segment belongs to one job and is named by it."""
 
     segment: str
     offset: int
     length: int
+
+    @property
+    def job(self) -> str:
+        """The job whose bytes they are."""
+        return self.segment.split("/")[1]
 
 
 @dataclass(frozen=True, slots=True)

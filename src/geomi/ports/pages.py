@@ -38,6 +38,10 @@ class Histories(Protocol):
         """List the pages that a job collected and met first, in an order of the store's own."""
         ...
 
+    async def present(self, crawl: str) -> int:
+        """Count the pages that the jobs of a crawl collected and that are still there."""
+        ...
+
     async def met(self, crawl: str, urls: Sequence[Discovered]) -> Mapping[bytes, float]:
         """Return which URLs have been asked for before, and when they were last collected.
 

@@ -19,7 +19,7 @@ Rules kept:
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from geomi.model.config import Recrawl
 from geomi.model.history import ChangePool, PageHistory, Stage, VisitEvidence
@@ -119,8 +119,10 @@ def learn(
         history: what was known before; its first visit counts by `gap` alone.
         belief: what was believed before.
     """
+    is_away = gap.is_gone or gap.changed is None
+    left_at_s = gap.to_s if is_away and history.is_there else history.left_at_s
     if gap.changed is None:
-        return history, None
+        return replace(history, missed_at_s=gap.to_s, left_at_s=left_at_s), None
     watched_s = _watched_s(gap, belief.rate)
     changed = gap.changed
     learned = PageHistory(
@@ -131,6 +133,8 @@ def learn(
         watched_s=history.watched_s + watched_s,
         changed_at_s=_dated(gap) or gap.to_s if changed else history.changed_at_s,
         gone_at_s=(history.gone_at_s or gap.to_s) if gap.is_gone else None,
+        left_at_s=left_at_s,
+        returned_at_s=history.returned_at_s if is_away or history.is_there else gap.to_s,
     )
     expected = -math.expm1(-belief.rate * gap.length_s)
     return learned, VisitEvidence(gap.to_s, changed, watched_s, expected)

@@ -1,9 +1,11 @@
 """Report a recrawl: new, changed, deleted and unchanged pages, and the rate of change.
 
 Rules kept:
-- A page is new if the crawl did not have it. It is deleted if the crawl had it and it is gone or
-  cannot be reached now (CHG-02).
-- The rate is the share of new, changed and deleted pages among all visited pages (CHG-03).
+- A page is new if the crawl did not have it, or had it no more. It is deleted if the crawl had it
+  and it is gone or cannot be reached now (CHG-02). That is told once; then it is no page of the
+  crawl.
+- The rate is that of new, changed and deleted pages to all pages that are there now (CHG-03, G-26).
+  So it may exceed 100 %.
 - The change report of a provider's run has seven lines, as the catalogue has it (RPT-01…RPT-03):
   when and whose it is, then six figures, each after two spaces and a dash.
 - Shares have one decimal, response times are whole milliseconds, durations are minutes and seconds.
@@ -17,7 +19,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
 
-from geomi.model.entry import EntryKind, Source, UrlEntry
+from geomi.model.entry import EntryKind, UrlEntry
 from geomi.model.event import Reported
 from geomi.model.history import PageHistory
 from geomi.model.verdict import State
@@ -39,8 +41,13 @@ class PageChange(StrEnum):
 
 @dataclass(slots=True)
 class Changes:
-    """The pages of one recrawl, counted, with the first of each change by name."""
+    """The pages of one recrawl, counted, with the first of each change by name.
 
+    Args:
+        total: how many pages are there now, whether they were visited or not.
+    """
+
+    total: int = 0
     counts: Counter[PageChange] = field(default_factory=Counter)
     urls: dict[PageChange, list[str]] = field(default_factory=dict)
 
@@ -52,15 +59,10 @@ class Changes:
             listed.append(url)
 
     @property
-    def total(self) -> int:
-        """How many pages were looked at."""
-        return self.counts.total()
-
-    @property
     def rate_percent(self) -> float:
-        """The change rate of CHG-03; 0 where nothing was looked at."""
+        """The change rate of CHG-03; 0 where nothing is left."""
         same = self.counts[PageChange.UNCHANGED]
-        return 100 * (self.total - same) / self.total if self.total else 0.0
+        return 100 * (self.counts.total() - same) / self.total if self.total else 0.0
 
 
 def judge(entry: UrlEntry, history: PageHistory | None, *, since_s: float) -> PageChange | None:
@@ -73,19 +75,14 @@ def judge(entry: UrlEntry, history: PageHistory | None, *, since_s: float) -> Pa
     if entry.kind is not EntryKind.PAGE or entry.state is State.PENDING:
         return None
     if history is None or max(history.visited_at_s, history.missed_at_s or 0.0) < since_s:
-        return _unlearned(entry)
-    if history.visited_at_s < since_s:
-        return PageChange.UNREACHABLE
-    if history.gone_at_s is not None:
-        return PageChange.DELETED if history.gone_at_s >= since_s else PageChange.UNCHANGED
+        return PageChange.NEW if entry.state is State.COMPLETED else None
+    left_before = history.left_at_s is not None and history.left_at_s < since_s
+    if not history.is_there:
+        gone = PageChange.UNREACHABLE if history.gone_at_s is None else PageChange.DELETED
+        return None if left_before else gone
+    if left_before and (history.returned_at_s or 0.0) >= since_s:
+        return PageChange.NEW
     return PageChange.CHANGED if history.streak else PageChange.UNCHANGED
-
-
-def _unlearned(entry: UrlEntry) -> PageChange | None:
-    """Judge an entry that taught nothing about a page that was known."""
-    if entry.source is Source.REVISIT:  # its host was given up before its turn came
-        return PageChange.UNREACHABLE if entry.state is State.FAILED else None
-    return PageChange.NEW if entry.state is State.COMPLETED else None
 
 
 def write_notice(run: Reported, at: datetime) -> tuple[str, ...]:

@@ -52,6 +52,19 @@ class MemoryHistories:
         found = sorted(self._all(book), key=lambda one: one.place) if book else []
         return [one for one in found if one.place > after][:limit]
 
+    async def present(self, crawl: str) -> int:
+        """Count the pages of a crawl that are still there."""
+        books = [self._world.find_book(job, self._tenant) for job in await self.runs(crawl)]
+        collected = {
+            url_hash
+            for book in books
+            for queue in (book.queues.values() if book else ())
+            for url_hash, entry in queue.entries.items()
+            if entry.kind is EntryKind.PAGE and entry.state is State.COMPLETED
+        }
+        known = self._world.histories
+        return sum(known.get((self._tenant, one), PageHistory()).is_there for one in collected)
+
     async def met(self, crawl: str, urls: Sequence[Discovered]) -> Mapping[bytes, float]:
         """Return which URLs have been asked for before, and when they were last collected."""
         book = self._world.find_book(crawl, self._tenant)

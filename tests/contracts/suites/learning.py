@@ -77,6 +77,7 @@ class TestHistories:
     async def test_a_history_is_what_the_last_visit_left(self, stores: Stores) -> None:
         store = stores("local")
         gone = replace(HISTORY, visits=4, gone_at_s=3000.0, missed_at_s=2900.0, changed_at_s=None)
+        gone = replace(gone, left_at_s=2900.0, returned_at_s=1000.0)
         await teach(store, "/1", LEARNED, replace(LEARNED, history=gone))
         await teach(store, "/2", LEARNED)
         keys = [url(path).url_hash for path in ("/1", "/2", "/3")]
@@ -229,6 +230,29 @@ class TestStandings:
         assert [one.url for one in standing] == [url("/new").url]
         strange = stores("stranger")
         assert await strange.histories.standings("again", after=FIRST_CURSOR, limit=9) == []
+
+    @pytest.mark.req("RPT-01")
+    @waits
+    async def test_pages_of_a_crawl_are_counted_while_they_are_there(self, stores: Stores) -> None:
+        store = stores("local")
+        await store.jobs.create(job())
+        await store.frontier.add("job", [url("/1"), url("/2"), url("/3")], now_s=START_S)
+        await store.jobs.create(replace(job("again"), crawl="job"))
+        again = [replace(url("/1"), source=Source.REVISIT), url("/new")]
+        await store.frontier.add("again", again, now_s=START_S)
+        away = replace(HISTORY, left_at_s=1500.0)
+        back = replace(away, returned_at_s=1600.0)
+        lessons = {"/2": replace(LEARNED, history=away), "/3": replace(LEARNED, history=back)}
+        for name, many, now_s in (("job", 2, START_S), ("again", 3, START_S + DELAY_S)):
+            (lease,) = await claim(store, name, now_s=now_s)
+            for entry in lease.entries:
+                path = entry.url[13:]
+                told = visit(lease, entry, page=page(url(path)))
+                await store.frontier.settle(batch(replace(told, learned=lessons.get(path))))
+            await store.frontier.settle(batch(give_back(lease)))
+            assert await store.histories.present("job") == many
+        assert await store.histories.present("again") == 2
+        assert await stores("stranger").histories.present("job") == 0
 
     @waits
     async def test_what_was_met_before(self, stores: Stores) -> None:

@@ -134,6 +134,20 @@ def test_gone_is_dated_once_and_ends_when_the_page_is_back() -> None:
     back, _ = learn(still, Gap(20.0, 30.0, True), belief)
     assert (gone.gone_at_s, still.gone_at_s, back.gone_at_s) == (10.0, 10.0, None)
     assert (back.visits, back.changes) == (4, 2)
+    assert (gone.left_at_s, still.left_at_s, still.is_there) == (10.0, 10.0, False)
+    assert (back.left_at_s, back.returned_at_s, back.is_there) == (10.0, 30.0, True)
+
+
+def test_out_of_reach_and_then_gone_is_one_absence() -> None:
+    belief = Belief(1.0, 1e5)
+    there, _ = learn(PageHistory(0.0, visits=1), Gap(0.0, 5.0, False), belief)
+    missed, _ = learn(there, Gap(5.0, 10.0, None), belief)
+    gone, _ = learn(missed, Gap(5.0, 20.0, True, is_gone=True), belief)
+    back, _ = learn(gone, Gap(20.0, 30.0, True), belief)
+    again, _ = learn(back, Gap(30.0, 40.0, None), belief)
+    assert (there.left_at_s, missed.missed_at_s) == (None, 10.0)
+    assert (missed.left_at_s, gone.left_at_s, again.left_at_s) == (10.0, 10.0, 40.0)
+    assert (again.returned_at_s, again.is_there) == (30.0, False)
 
 
 def test_a_burst_on_a_host_lets_its_other_pages_be_expected_to_change() -> None:

@@ -43,10 +43,16 @@ def kept_capture(page: KeptPage, config: CrawlConfig) -> Capture:
     full = capture(page, raw=keeps_raw(config))
     if not config.store.is_preview:
         return full
-    waits_s = config.store.whole_text_s if config.analysis.index else 0.0
+    waits_s = waiting_s(config)
     until_s = page.fetched_at_s + waits_s if waits_s else None
     record = write_line(shortened(read_line(full.record), until_s=until_s))
     return replace(full, record=record, whole=full.record if waits_s else None)
+
+
+def waiting_s(config: CrawlConfig) -> float:
+    """Return how long a whole text may wait; 0 where it does not."""
+    is_wanted = config.store.is_preview and config.analysis.index
+    return config.store.whole_text_s if is_wanted else 0.0
 
 
 def shortened(fields: RecordFields, *, until_s: float | None) -> RecordFields:
@@ -74,6 +80,16 @@ def spool_name(record: bytes) -> str:
     """Return what the whole of a record waits under; empty where it never did."""
     until = read_line(record)["metadata"].get(UNTIL)
     return f"{until}-{sha256_hex(record)[:NAME_CHARS]}" if isinstance(until, int) else ""
+
+
+async def waiting_text(
+    world: World, job: str, record: bytes, *, wall_s: float = 0.0
+) -> bytes | None:
+    """Return the whole of a job's record, if it waits; not where its time was over before."""
+    name = spool_name(record)
+    if not name or int(name.partition("-")[0]) <= wall_s:
+        return None
+    return await world.spool.get(job, name)
 
 
 def was_read_whole(document: DocumentRow | None, content_hash: str) -> bool:
@@ -118,22 +134,19 @@ class SpooledTexts:
     """The whole texts of one job's pages, for whoever reads them to index them."""
 
     def __init__(self, world: World, job: CrawlJob) -> None:
-        self._spool = world.spool
+        self._world = world
         self._job = job.id
         self._is_preview = job.config.store.is_preview
 
     async def whole(self, record: bytes) -> bytes | None:
         """Return the whole of a record; None where only its preview is left."""
-        if not self._is_preview:
-            return record
-        name = spool_name(record)
-        return await self._spool.get(self._job, name) if name else None
+        return await waiting_text(self._world, self._job, record) if self._is_preview else record
 
     async def clear(self, read: Sequence[ReadCapture]) -> None:
         """Erase the whole texts of records that need not be read again."""
         if self._is_preview:
             names = [name for _, record in read if (name := spool_name(record))]
-            await self._spool.drop(self._job, names)
+            await self._world.spool.drop(self._job, names)
 
 
 def _is_short(name: str, value: object) -> bool:

@@ -3,7 +3,8 @@
 Rules kept for the request:
 - A page is asked for conditionally only if its record can be read back and was made under the rules
   of this job. Otherwise a 304 would leave the job without a page.
-- A page of which a preview is kept is asked for conditionally only if it was indexed whole.
+- Where previews are kept, the whole text that still waits to be indexed waits for this job, too,
+  and no longer than before. A page is asked for whole only if its text was lost to the index.
 - An unchanged page is a page of this job. It gets its own record, with the place and time of this
   visit and the content of the last. Its links are followed (HTTP-08, CHG-09).
 - Its fingerprint, status and size stay those of the visit that brought it.
@@ -19,12 +20,13 @@ Rules kept for its history:
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 
 from geomi.engine.visit.endings import ClosedVisit
-from geomi.engine.visit.preview_text import UNTIL, was_read_whole
+from geomi.engine.visit.preview_text import UNTIL, waiting_s, waiting_text, was_read_whole
 from geomi.engine.visit.record import (
     UNPLACED,
     Metadata,
@@ -39,7 +41,6 @@ from geomi.engine.visit.record import (
 from geomi.engine.world import World
 from geomi.errors import BytesMissing, StoreError
 from geomi.fetch.request import conditions
-from geomi.model.config import CrawlConfig
 from geomi.model.entry import Discovered, EntryKind, Settlement, UrlEntry
 from geomi.model.history import ChangePool, HistoryUpdate, PageHistory, Version
 from geomi.model.index.document import document_id
@@ -78,10 +79,12 @@ class EarlierPage:
 
     Args:
         fields: its record, read back; None where it cannot be used again.
+        whole: the record with all of its text, where it has a preview and the text still waits.
     """
 
     page: PageRecord
     fields: RecordFields | None
+    whole: RecordFields | None = None
 
     @property
     def links(self) -> tuple[PageLink, ...]:
@@ -127,11 +130,13 @@ class UnchangedVisit:
 class Revisits:
     """What one job does with pages that its tenant has."""
 
-    def __init__(self, world: World, config: CrawlConfig) -> None:
+    def __init__(self, world: World, job: CrawlJob) -> None:
+        config = job.config
         self._world = world
         self._http = config.http
         self._collection = config.analysis.collection
-        self._needs_whole = config.store.is_preview and config.analysis.index
+        self._needs_whole = waiting_s(config) > 0
+        self._is_indexed = bool(job.collection)  # a service indexes all that it collects
         self.rules = reading_rules(config, world.markdown_rules, version=world.version)
 
     async def known(self, entry: UrlEntry) -> EarlierPage | None:
@@ -143,14 +148,17 @@ class Revisits:
             return None
         if not (conditions(page, page.final_url, self._http) and _has_sketch(page)):
             return EarlierPage(page, None)
-        fields = await self._read_back(page)
-        is_ours = fields is not None and fields["metadata"].get("extracted_with") == self.rules
-        return EarlierPage(page, fields if is_ours and await self._is_read(page) else None)
+        record = await self._read_back(page)
+        fields = read_line(record) if record else None
+        if record is None or fields is None or _rules_of(fields) != self.rules:
+            return EarlierPage(page, None)
+        return await self._with_text(page, record, fields)
 
     async def again(self, entry: UrlEntry) -> EarlierPage | None:
         """Read a page of this job back, whatever the rules it was made under."""
         page = await self._world.store.pages.get(entry.url_hash)
-        return EarlierPage(page, await self._read_line(page)) if page else None
+        record = await self._read(page) if page else None
+        return EarlierPage(page, read_line(record) if record else None) if page else None
 
     def conditions(self, earlier: EarlierPage | None, url: str) -> Headers:
         """Return what a request for a URL says of the page that is stored."""
@@ -158,25 +166,37 @@ class Revisits:
             return ()
         return conditions(earlier.page, url, self._http)
 
-    async def _is_read(self, page: PageRecord) -> bool:
-        """Say whether nothing is left to be made of a page's whole text."""
-        if not self._needs_whole:
-            return True
-        name = document_id(self._collection, page.url_hash)
-        return was_read_whole(
-            await self._world.store.documents.get(name), page.fingerprint.content_hash
-        )
+    async def _with_text(
+        self, page: PageRecord, record: bytes, fields: RecordFields
+    ) -> EarlierPage:
+        """Return a page with its whole text, if it waits; one whose text is lost is fetched anew.
 
-    async def _read_back(self, page: PageRecord) -> RecordFields | None:
+        It is lost if its document was made of the preview. Where nobody indexes, nobody misses it.
+        """
+        if not self._needs_whole:
+            return EarlierPage(page, fields)
+        name = document_id(self._collection, page.url_hash)
+        document = await self._world.store.documents.get(name)
+        if was_read_whole(document, page.fingerprint.content_hash):
+            return EarlierPage(page, fields)
+        wall_s, whole = self._world.clock.wall_s(), None
+        with suppress(StoreError):  # a bucket that is away costs no page
+            whole = await waiting_text(self._world, page.record.job, record, wall_s=wall_s)
+        if whole:
+            return EarlierPage(page, fields, read_line(whole))
+        is_lost = document is not None or self._is_indexed
+        return EarlierPage(page, None if is_lost else fields)
+
+    async def _read_back(self, page: PageRecord) -> bytes | None:
         try:
-            return await self._read_line(page)
+            return await self._read(page)
         except StoreError:  # its job was deleted, or its segment is lost: the page is fetched anew
             return None
 
-    async def _read_line(self, page: PageRecord) -> RecordFields | None:
+    async def _read(self, page: PageRecord) -> bytes | None:
         """Read a record; `BytesMissing` where its segment is not here, or not yet."""
         try:
-            return read_line(await self._world.archive.read(page.record))
+            return await self._world.archive.read(page.record)
         except BytesMissing:
             raise
         except StoreError:
@@ -247,8 +267,6 @@ class ChangeTracker:
             is_gone=settled.page is None,
         )
         known, evidence = learn(history, gap, belief(history))
-        if changed is None:
-            known = replace(history, missed_at_s=now_s)
         again_s = due_s(
             now_s, known, belief(known), self._rules, gap_s=gap.length_s, depth=entry.depth
         )
@@ -284,22 +302,34 @@ def unchanged_row(earlier: EarlierPage, visit: UnchangedVisit) -> PageRecord:
 
 def unchanged_capture(earlier: EarlierPage, visit: UnchangedVisit) -> Capture:
     """Make this job's record of a page that has not changed."""
-    fields, entry, at_s = earlier.fields, visit.entry, visit.fetched_at_s
+    fields = earlier.fields
     assert fields is not None, "a condition is sent only where the record was read back"
+    record = _of_this_visit(fields, visit)
+    if earlier.whole is None:
+        return Capture(visit.fetched.url, visit.fetched_at_s, write_line(record), fetched=None)
+    record["metadata"][UNTIL] = fields["metadata"][UNTIL]  # it waits no longer than before
+    whole = write_line(_of_this_visit(earlier.whole, visit))
+    return Capture(visit.fetched.url, visit.fetched_at_s, write_line(record), None, whole)
+
+
+def _of_this_visit(fields: RecordFields, visit: UnchangedVisit) -> RecordFields:
+    """Return the record of an earlier visit as that of one that found the same."""
+    entry = visit.entry
     lasting = {key: value for key, value in fields["metadata"].items() if key not in _OF_ONE_VISIT}
-    line = write_line(
-        {
-            **fields,
-            "url": entry.origin or entry.url,
-            "fetched_at": _time(at_s),
-            "depth": entry.depth,
-            "parent": entry.parent,
-            "source": entry.source,
-            "fetch_ms": visit.fetched.fetch_ms,
-            "metadata": lasting | _told(visit) | {"not_modified": True},
-        }
-    )
-    return Capture(visit.fetched.url, at_s, line, fetched=None)
+    return {
+        **fields,
+        "url": entry.origin or entry.url,
+        "fetched_at": _time(visit.fetched_at_s),
+        "depth": entry.depth,
+        "parent": entry.parent,
+        "source": entry.source,
+        "fetch_ms": visit.fetched.fetch_ms,
+        "metadata": lasting | _told(visit) | {"not_modified": True},
+    }
+
+
+def _rules_of(fields: RecordFields) -> object:
+    return fields["metadata"].get("extracted_with")
 
 
 def _has_sketch(page: PageRecord) -> bool:

@@ -67,7 +67,7 @@ class Road:
         self._privacy = rules.privacy
         self._requests = Requests(config, job.seeds, version=world.version)
         self._robots = RobotsKeeper(world, job.id, config, self._requests, rules.privacy)
-        self._revisits = Revisits(world, config)
+        self._revisits = Revisits(world, job)
         self._changes = ChangeTracker(world, job)
         self._duplicates = Duplicates(world, rules)
         self._soft404 = Soft404(config.extract)
@@ -99,13 +99,15 @@ class Road:
             return closed
         return closed.adding(self._gate.sitemaps(robots.file.sitemaps, url))
 
-    def unvisited(self, entry: UrlEntry, session: HostSession) -> ClosedVisit:
+    async def unvisited(self, entry: UrlEntry, session: HostSession) -> ClosedVisit:
         """Close an entry without asking a host that has just failed again and again."""
         visit = Visit(entry, session)
         if entry.outcome in KEPT_OUTCOMES:
             return self._endings.expanded(visit, NO_LINKS)
         detail = f"`{entry.host}` failed {session.state.errors} times in a row; not asked again now"
-        return self._endings.failed(visit, Outcome.CONNECT_ERROR, detail)
+        closed = self._endings.failed(visit, Outcome.CONNECT_ERROR, detail)
+        earlier = await self._revisits.known(entry)
+        return closed if earlier is None else await self._changes.learn(closed, earlier.page)
 
     async def _admit(self, visit: Visit) -> ClosedVisit | None:
         """Close what is here already, what no rule wants any more, and what its site refuses us."""

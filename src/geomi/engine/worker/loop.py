@@ -184,7 +184,7 @@ class Worker:
         Nothing of it is held here while the next one comes, which may wait for the room it takes.
         """
         if session.is_down():
-            visit: ClosedVisit | None = self._road.unvisited(entry, session)
+            visit: ClosedVisit | None = await self._road.unvisited(entry, session)
         else:
             visit = await self._road.visit(entry, session)
         if visit is not None:

@@ -70,6 +70,18 @@ WHERE queues.job = (SELECT number FROM jobs WHERE id = :job AND tenant = :tenant
 ORDER BY entries.queue, entries.url_hash
 LIMIT :many;
 
+-- name: present
+-- How many pages the jobs of a crawl collected that were there at their last visits.
+SELECT count(DISTINCT entries.url_hash)
+FROM jobs
+CROSS JOIN queues
+CROSS JOIN entries
+LEFT JOIN histories ON histories.tenant = :tenant AND histories.url_hash = entries.url_hash
+WHERE queues.job = jobs.number AND entries.queue = queues.number
+    AND jobs.tenant = :tenant AND (jobs.id = :crawl OR jobs.crawl = :crawl)
+    AND entries.kind = 'page' AND entries.state = /* entry completed */
+    AND (histories.left_at_s IS NULL OR histories.returned_at_s >= histories.left_at_s);
+
 -- name: met
 -- When a URL was last collected; 0 where the first job of a crawl has asked for it in vain.
 SELECT :url_hash, COALESCE(

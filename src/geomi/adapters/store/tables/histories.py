@@ -65,6 +65,12 @@ class HistoryTable(OwnedTable):
         rows = await self._database.read(lambda db: db.rows(SQL["standings"], values))
         return [_revisit_page(row) for row in rows]
 
+    async def present(self, crawl: str) -> int:
+        """Count the pages of a crawl that are still there."""
+        values = {"tenant": self._tenant, "crawl": crawl}
+        ((many,),) = await self._database.read(lambda db: db.rows(SQL["present"], values))
+        return int(many)
+
     async def met(self, crawl: str, urls: Sequence[Discovered]) -> Mapping[bytes, float]:
         """Return which URLs have been asked for before, and when they were last collected."""
         known = {"tenant": self._tenant, "crawl": crawl}
