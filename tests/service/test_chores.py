@@ -3,16 +3,30 @@
 from __future__ import annotations
 
 import asyncio
+from dataclasses import replace
 from pathlib import Path
 
+import orjson
 import pytest
 
+from geomi.app import DataDirectory
+from geomi.app.use.ranks import (
+    NAME,
+    NAMESPACE,
+    REFRESH_S,
+    import_ranks,
+    refresh_due_ranks,
+    stored_list,
+)
 from geomi.errors import StoreBusy
+from geomi.model.named_value import SYSTEM
+from geomi.model.site import RankList
 from geomi.service import background_tasks
 from geomi.service.background_tasks import DUTY, BackgroundTask, run_background_tasks
 from geomi.service.service import Service
 from tests.api.asking import LOCAL, serving
 from tests.support.crawl import Ear
+from tests.support.server import Reply, Seen, Site
 from tests.support.waiting import waits
 
 LONGEST_S = 20.0
@@ -62,6 +76,47 @@ async def test_a_chore_that_raises_is_told_and_does_not_end_the_others(
             await doing
         assert ear.warnings.count("could not wait: the store is away") == 1
         assert any("could not divide" in text and "ours" in text for text in ear.warnings)
+
+
+@pytest.mark.slow  # the host rests for a second after robots.txt
+@pytest.mark.req("PRI-06")
+@waits
+async def test_the_service_refreshes_a_rank_list_once_a_day(tmp_path: Path) -> None:
+    """A server that fails is left alone for a day as well, and the list stays."""
+    answers = [Reply(b"1,busy.test\n", headers=(("ETag", '"one"'),)), Reply(status=500)]
+
+    def listed(seen: Seen) -> Reply:
+        return answers.pop(0)
+
+    ear = Ear()
+    with Site({"/top.csv": listed}) as site:
+        async with serving(tmp_path, LOCAL, ear) as ground:
+            home = ground.service.home
+            first = await import_ranks(home, site.url("/top.csv"))
+            assert await refresh_due_ranks(home) is False  # the day is not over
+            yesterday_s = first.checked_at_s - REFRESH_S
+            await _keep_list(home, replace(first, checked_at_s=yesterday_s))
+            doing = asyncio.ensure_future(run_background_tasks(ground.service))
+            for _ in range(round(LONGEST_S / 0.05)):
+                if any("could not refresh the rank list" in text for text in ear.warnings):
+                    break
+                await asyncio.sleep(0.05)
+            doing.cancel()
+            with pytest.raises(asyncio.CancelledError):
+                await doing
+            held = await stored_list(home)
+            assert held is not None and held.checked_at_s > first.checked_at_s
+            assert await refresh_due_ranks(home) is False
+            assert await home.store.ranks.find(["busy.test"]) == {"busy.test": 1}
+        asked = [seen for seen in site.log if seen.path == "/top.csv"]
+    assert [seen.headers.get("if-none-match") for seen in asked] == [None, '"one"']
+
+
+async def _keep_list(home: DataDirectory, held: RankList) -> None:
+    values = home.store.open_for(SYSTEM).named_values
+    named = await values.get(NAMESPACE, NAME)
+    assert named is not None
+    await values.change(replace(named, body=orjson.dumps(held)))
 
 
 @waits

@@ -92,10 +92,8 @@ class Requests:
     ) -> Request:
         """Ask for an entry under one of its spellings, of a page only what `conditions` leave."""
         request = self._build(url.href, url.authority, _PURPOSES[entry.kind])
-        if sink is not None:
-            return replace(request, sink=sink)
-        if conditions:
-            return replace(request, headers=request.headers + conditions)
+        if conditions or sink is not None:
+            return replace(request, headers=request.headers + conditions, sink=sink)
         return request
 
     def robots(self, url: str, host: str) -> Request:
@@ -253,7 +251,12 @@ def conditions(page: PageRecord, url: str, rules: HttpRules) -> Headers:
     since = page.last_modified
     if rules.since is Since.LAST_CRAWLED:
         since = formatdate(page.fetched_at_s, usegmt=True)
-    told = (("if-none-match", page.etag), ("if-modified-since", since))
+    return unless_changed(page.etag, since)
+
+
+def unless_changed(etag: str, last_modified: str) -> Headers:
+    """Return the headers that ask for what no longer has this validator and this date."""
+    told = (("if-none-match", etag), ("if-modified-since", last_modified))
     return tuple((name, value) for name, value in told if is_sendable(value))
 
 

@@ -23,7 +23,6 @@ from typing import assert_never
 from geomi.model.config import Preset, UrlOrder, Weights
 from geomi.model.entry import Source
 from geomi.url.host import is_address, registrable_domain, split_authority
-from geomi.url.parse import parse as parse_url
 
 START = 100
 PER_DEPTH = 10
@@ -137,15 +136,3 @@ def names_of(host: str) -> tuple[str, ...]:
     while names[-1] != domain and "." in names[-1]:
         names.append(names[-1].partition(".")[2])
     return tuple(dict.fromkeys((*names[: MOST_NAMES - 1], domain)))
-
-
-def read_rank(line: str) -> tuple[str, int] | None:
-    """Read `rank,domain`; None for what is no such line."""
-    rank, comma, text = line.strip().partition(",")
-    name = text.strip().strip('"').rstrip(".")
-    if not (comma and rank.isascii() and rank.isdigit() and 0 < len(rank) <= len(str(LAST_RANK))):
-        return None
-    url = parse_url(f"http://{name}/") if name and "@" not in name else None
-    if url is None or url.href != f"http://{url.host}/" or not 1 <= int(rank) <= LAST_RANK:
-        return None
-    return url.host, int(rank)

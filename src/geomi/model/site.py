@@ -114,6 +114,51 @@ class Provider:
     tos_allows_crawling: bool | None = None
 
 
+class RankKind(StrEnum):
+    """Who publishes a rank list, which says what its lines are."""
+
+    TRANCO = "tranco"
+    UMBRELLA = "umbrella"
+    MAJESTIC = "majestic"
+    CRUX = "crux"
+
+
+@dataclass(frozen=True, slots=True)
+class RankList:
+    """The rank list in force: where it came from, and when.
+
+    Args:
+        origin: the URL, or the path of a file.
+        domains: how many have a rank.
+        checked_at_s: when its URL was asked last, whatever it answered.
+        final_url: where redirects led; `etag` and `last_modified` belong to it.
+    """
+
+    origin: str
+    kind: RankKind
+    domains: int
+    imported_at_s: float
+    checked_at_s: float
+    final_url: str = ""
+    etag: str = ""
+    last_modified: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class TrafficTable:
+    """A tenant's own table of views or shares, as it is shown.
+
+    Args:
+        edition: tells its parts in the store from those of the table before.
+    """
+
+    origin: str
+    places: int
+    parts: int
+    imported_at_s: float
+    edition: str
+
+
 @dataclass(frozen=True, slots=True)
 class Takedown:
     """A provider's data was erased at its request (LEG-06, G-20); this line is what is left."""

@@ -12,6 +12,7 @@ from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from dataclasses import dataclass
 
+from geomi.app.use.ranks import refresh_due_ranks
 from geomi.app.use.retention import CLEAN_EVERY_S, clean
 from geomi.engine.visit.preview_text import erase_expired_texts
 from geomi.engine.worker.leader import Leadership
@@ -27,6 +28,7 @@ DUTY = "tasks of the service"
 MOST_AT_ONCE = 100
 # What was found holds for a day; a source that could not be asked is asked again after this long.
 PROVIDER_CHECK_S = 3600.0
+RANKS_CHECK_S = 600.0  # whether a day is over
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,6 +60,12 @@ async def clean_up(service: Service) -> int:
     return 0
 
 
+async def refresh_ranks(service: Service) -> int:
+    """Import a newer rank list, if the one in force came from a URL, once a day at most."""
+    await refresh_due_ranks(service.home)
+    return 0
+
+
 BACKGROUND_TASKS = (
     BackgroundTask("begin crawls", 0.25, begin_waiting),
     BackgroundTask("fire schedules", 1.0, fire_schedules),
@@ -68,6 +76,7 @@ BACKGROUND_TASKS = (
     BackgroundTask(
         "look for providers at Context7", PROVIDER_CHECK_S, providers.check_due_providers
     ),
+    BackgroundTask("refresh the rank list", RANKS_CHECK_S, refresh_ranks),
     BackgroundTask("look for alarms of datasets", 30.0, alarms.check_datasets),
     BackgroundTask("clean up", CLEAN_EVERY_S, clean_up),
 )

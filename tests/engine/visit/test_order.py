@@ -128,9 +128,9 @@ def test_what_was_forgotten_is_named_again() -> None:
     assert named == ["a", "b", "c", "d", "e", "a"]
 
 
-@pytest.mark.req("PRI-02", "PRI-06", "PRI-07")
+@pytest.mark.req("PRI-02", "PRI-06")
 @waits
-async def test_a_busy_site_is_worth_more_and_lends_some_of_it(tmp_path: Path) -> None:
+async def test_a_busy_site_is_worth_more(tmp_path: Path) -> None:
     """Its rank may be that of the domain above it."""
     async with hand_in(tmp_path) as hand:
         await hand.world.store.ranks.put([("busy.test", 1)], edition=1)

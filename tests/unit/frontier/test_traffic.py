@@ -6,7 +6,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from geomi.frontier.priority import LAST_RANK, MOST_NAMES, names_of, raised, read_rank, traffic
+from geomi.frontier.own_traffic import MOST_FOLDERS, own_traffic, read_amount, read_place
+from geomi.frontier.priority import LAST_RANK, MOST_NAMES, names_of, raised, traffic
+from geomi.frontier.rank_list import rank_columns
+from geomi.url.parse import split
 
 
 @pytest.mark.req("PRI-06")
@@ -59,7 +62,6 @@ def test_a_host_with_many_labels_has_few_names() -> None:
         ('3,"quoted.test"', ("quoted.test", 3)),
         ("7,bücher.example", ("xn--bcher-kva.example", 7)),
         ("9,ends.in.a.dot.", ("ends.in.a.dot", 9)),
-        ("rank,domain", None),
         ("", None),
         ("5", None),
         ("5,", None),
@@ -70,15 +72,62 @@ def test_a_host_with_many_labels_has_few_names() -> None:
         (f"{LAST_RANK + 1},after.test", None),
         ("1" * 5000 + ",long.test", None),
         ("1,a.test/path", None),
+        ("1,a.test?query", None),
         ("1,a.test:81", None),
         ("1,user@a.test", None),
         ("1,two words.test", None),
     ],
 )
 def test_a_line_is_a_rank_and_a_domain(line: str, found: tuple[str, int] | None) -> None:
-    assert read_rank(line) == found
+    assert rank_columns("1,a.test", "").read(line) == found
+
+
+@pytest.mark.req("PRI-06")
+@pytest.mark.parametrize(
+    ("line", "found"),
+    [
+        ("https://www.a.test,1000", ("www.a.test", 1000)),
+        ("https://a.test:8443,1000", ("a.test", 1000)),
+        ("https://a.test,50000000", ("a.test", LAST_RANK)),
+        ("https://a.test/page,1000", None),
+        ("a.test,1000", None),
+        ("https://a.test,", None),
+    ],
+)
+def test_a_line_of_crux_is_an_origin_and_a_bucket(line: str, found: tuple[str, int] | None) -> None:
+    """What is in its last buckets has no traffic on our scale."""
+    assert rank_columns("origin,rank", "").read(line) == found
+
+
+@pytest.mark.req("PRI-06")
+@pytest.mark.parametrize(
+    ("url", "place", "expected"),
+    [
+        ("https://a.test/", "a.test", 1.0),
+        ("http://a.test:8080/elsewhere", "a.test", 1.0),
+        ("https://docs.a.test/x", "a.test", 1.0),
+        ("https://a.test/shop", "a.test/shop", 6 / 7),
+        ("https://a.test/shop/item?size=1", "a.test/shop", 6 / 7),
+        ("https://a.test/shopping", "a.test", 1.0),
+        ("https://a.test/p?id=2", "a.test/p?id=2", 0.0),
+        ("https://b.test/", "", 0.0),
+    ],
+)
+def test_the_longest_place_of_a_table_counts(url: str, place: str, expected: float) -> None:
+    listed = [("a.test", 600.0), ("a.test", 400.0), ("a.test/shop", 100.0), ("a.test/p?id=2", 0.0)]
+    named, value = own_traffic(listed).find(split(url))
+    assert named == place
+    assert value == pytest.approx(expected)
+
+
+def test_a_page_far_below_a_prefix_is_not_searched_for_ever() -> None:
+    far = split("https://a.test/shop" + "/x" * (MOST_FOLDERS + 1))
+    assert own_traffic([("a.test/shop", 1.0)]).find(far) == ("", 0.0)
 
 
 @given(st.text(max_size=60))
 def test_no_line_raises(line: str) -> None:
-    read_rank(line)
+    rank_columns(line, line).read(line)
+    rank_columns("origin,rank", "").read(line)
+    read_place(line)
+    read_amount(line)

@@ -9,8 +9,8 @@ once more.
 Two orders of the frontier need more than new links:
 - The order that counts links (adr 14) needs every link, known or new. `CountedLinks` names each
   URL once and remembers it as far as there is room.
-- The order `weighted` (PRI-02) needs a value for each find. `LinkValue` takes traffic from the
-  imported ranks, and freshness from the last visit or the sitemap, one batch at a time.
+- The order `weighted` (PRI-02) needs a value for each find. `LinkValue` asks `SiteTraffic` how much
+  its place is visited; freshness comes from the last visit or the sitemap, one batch at a time.
 """
 
 from __future__ import annotations
@@ -23,8 +23,9 @@ from geomi.engine.visit.identity import key_of_kind, may_hold_trackers
 from geomi.engine.visit.patterns import Patterns
 from geomi.engine.visit.rules import JobRules
 from geomi.engine.visit.sitemaps import Sitemaps
+from geomi.engine.visit.traffic import SiteTraffic
 from geomi.engine.world import World
-from geomi.frontier.priority import freshness, merit, names_of, raised, traffic
+from geomi.frontier.priority import freshness, merit, raised
 from geomi.frontier.seen import SeenUrls
 from geomi.model.config import CrawlConfig, UrlOrder, Within
 from geomi.model.entry import Discovered, EntryKind, Novelty, Settlement, Source, Target, UrlEntry
@@ -38,7 +39,6 @@ UrlParser = Callable[[str], Url | None]
 ANY_DEPTH = sys.maxsize
 NEAREST = 1  # where a link may lead at all, it does from the start URLs
 COUNTED_LINKS_CAPACITY = 100_000  # per generation; about 40 MB for both with URLs of 80 characters
-MOST_HOSTS = 100_000  # whose traffic one worker remembers
 
 
 @dataclass(frozen=True, slots=True)
@@ -242,11 +242,11 @@ class LinkValue:
     def __init__(self, world: World, config: CrawlConfig) -> None:
         self._world = world
         self._weights = config.weights
-        self._traffic: dict[str, float] = {}
+        self._traffic = SiteTraffic(world)
 
     async def settlements(self, visits: Sequence[Settlement]) -> list[Settlement]:
-        """Value what was found; a page of a busy site lends its links some of that."""
-        found = [(visit.entry.host, url) for visit in visits for url in visit.discovered]
+        """Value what was found; a busy page lends its links some of its traffic (PRI-07)."""
+        found = [(visit.entry.url, url) for visit in visits for url in visit.discovered]
         if not found:
             return list(visits)
         valued = iter(await self._valued(found))
@@ -257,14 +257,12 @@ class LinkValue:
 
     async def of(self, found: Sequence[Discovered]) -> list[Discovered]:
         """Value what no page has led to."""
-        return await self._valued([(url.host, url) for url in found])
+        return await self._valued([(url.url, url) for url in found])
 
     async def _valued(self, found: Sequence[tuple[str, Discovered]]) -> list[Discovered]:
         visited = await self._world.store.pages.visited([url.url_hash for _, url in found])
-        if len(self._traffic) >= MOST_HOSTS:
-            self._traffic.clear()
-        for host in {host for page, url in found for host in (page, url.host)}:
-            await self._learn(host)
+        places = {place for page, url in found for place in (page, url.url)}
+        busy = {place: (await self._traffic.find(split(place))).traffic for place in places}
         now_s = self._world.clock.wall_s()
         valued = []
         for page, url in found:
@@ -272,18 +270,9 @@ class LinkValue:
             fresh = freshness(
                 now_s, fetched_at_s=fetched_at_s, due_s=due_s, lastmod_s=url.lastmod_s
             )
-            busy = raised(self._traffic[url.host], self._traffic[page])
-            worth = merit(self._weights, traffic=busy, freshness=fresh)
+            worth = merit(self._weights, traffic=raised(busy[url.url], busy[page]), freshness=fresh)
             valued.append(replace(url, priority=worth))
         return valued
-
-    async def _learn(self, host: str) -> None:
-        """Find out how busy a host's site is: by its own name, or by the nearest above it."""
-        if host in self._traffic:
-            return
-        names = names_of(host)
-        ranks = await self._world.store.ranks.find(names)
-        self._traffic[host] = traffic(next((ranks[name] for name in names if name in ranks), None))
 
 
 def link_value_of(world: World, config: CrawlConfig) -> LinkValue | None:
