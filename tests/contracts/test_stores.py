@@ -35,7 +35,7 @@ from tests.contracts.suites.recording import TestPatterns, TestRequestLog
 from tests.contracts.suites.reopening import TestReopening
 from tests.contracts.suites.rostering import TestRoster
 from tests.contracts.suites.settling import TestCounting, TestFencing, TestSettling
-from tests.contracts.suites.sites import TestProviders, TestRefusals, TestSiteRules
+from tests.contracts.suites.sites import TestDomainLists, TestProviders, TestRefusals, TestSiteRules
 from tests.contracts.suites.undertaking import (
     TestDeadLetters,
     TestQueuesAtOnce,
@@ -60,6 +60,7 @@ __all__ = [
     "TestDeadOwners",
     "TestDocuments",
     "TestDomainCaps",
+    "TestDomainLists",
     "TestDueValues",
     "TestDuties",
     "TestEntryPages",

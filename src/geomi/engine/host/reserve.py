@@ -8,9 +8,9 @@ another host is judged by that host's own robots.txt.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from geomi.engine.host.lease import lease_s
 from geomi.engine.host.robots import JobRobots, RobotsKeeper
@@ -25,7 +25,7 @@ from geomi.frontier import politeness
 from geomi.frontier.state import NEW
 from geomi.model.config import CrawlConfig
 from geomi.model.entry import Batch, Discovered, Lease, UrlEntry
-from geomi.model.page import Fetched, Sink
+from geomi.model.page import Fetched, Headers, Sink
 from geomi.model.verdict import Outcome, Verdict
 from geomi.url.parse import Url
 from geomi.url.parse import parse as parse_url
@@ -84,10 +84,15 @@ async def look_up_robots(world: World, config: CrawlConfig, url: Url) -> JobRobo
 
 @dataclass(frozen=True, slots=True)
 class RedirectFollower:
-    """How one URL is asked for and its redirects are followed."""
+    """How one URL is asked for and its redirects are followed.
+
+    Args:
+        conditions: what is sent along to a URL that gave the known copy.
+    """
 
     rules: JobRules
     requests: Requests
+    conditions: Mapping[str, Headers] = field(default_factory=dict)
 
     async def ask(
         self,
@@ -113,7 +118,7 @@ class RedirectFollower:
             if not (verdict := theirs.judge(url)).admitted:
                 return verdict
             session.allowed_by(theirs.fetched_s if is_here else None, None)
-            request = self.requests.page(entry, url, sink=sink)
+            request = self.requests.page(entry, url, self.conditions.get(url.href, ()), sink)
             if is_here:
                 fetched = await session.ask(request)
             else:
