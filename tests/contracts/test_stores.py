@@ -36,7 +36,7 @@ from tests.contracts.suites.reopening import TestReopening
 from tests.contracts.suites.rostering import TestRoster
 from tests.contracts.suites.settling import TestCounting, TestFencing, TestSettling
 from tests.contracts.suites.sharing import TestShares, TestSharesAtOnce
-from tests.contracts.suites.sites import TestProviders, TestRefusals, TestSiteRules
+from tests.contracts.suites.sites import TestDomainLists, TestProviders, TestRefusals, TestSiteRules
 from tests.contracts.suites.undertaking import (
     TestDeadLetters,
     TestQueuesAtOnce,
@@ -61,6 +61,7 @@ __all__ = [
     "TestDeadOwners",
     "TestDocuments",
     "TestDomainCaps",
+    "TestDomainLists",
     "TestDueValues",
     "TestDuties",
     "TestEntryPages",

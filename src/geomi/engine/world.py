@@ -16,6 +16,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import ParamSpec, TypeVar
 
+from geomi.engine.listed_domains import ListedDomains
 from geomi.model.event import Measured
 from geomi.model.markdown import MarkdownRules
 from geomi.ports.archive import Archive, Spool
@@ -105,6 +106,7 @@ class World:
     Args:
         silence_s: how long this worker may be silent before others may have what it holds.
         markdown_rules: functions of whoever started this process; no other process has them.
+        listed: the domains that no job of this process visits, as of when a job last read them.
     """
 
     clock: Clock
@@ -122,6 +124,7 @@ class World:
     silence_s: float = SILENCE_S
     meter: Meter = field(default_factory=Meter)
     markdown_rules: MarkdownRules = field(default_factory=dict)
+    listed: ListedDomains = field(default_factory=ListedDomains)
 
 
 async def wait_for_event(event: asyncio.Event, seconds: float) -> bool:

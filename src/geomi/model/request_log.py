@@ -14,7 +14,7 @@ class RequestPurpose(StrEnum):
     PAGE = "page"
     ROBOTS = "robots"
     SITEMAP = "sitemap"
-    LISTING = "listing"  # /llms.txt
+    LISTING = "listing"  # /llms.txt, a list of domains
     SERVER = "server"  # the headers of a host's front page: no byte of its body is kept
 
 

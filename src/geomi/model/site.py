@@ -1,4 +1,4 @@
-"""Facts about a site: blocked URLs, decisions of people, and the quality of its pages."""
+"""Facts about a site: blocked URLs and domains, decisions of people, quality of its pages."""
 
 from __future__ import annotations
 
@@ -25,6 +25,31 @@ class Refusal:
     reason: str
     since_s: float
     until_s: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class DomainList:
+    """A list of domains that somebody else keeps and no crawl visits (SCP-07).
+
+    Args:
+        source: the URL or the path of a file that it is read from.
+        edition: a number that grows with each change of what the list names.
+        tried_s: when a process last began to read it (wall clock).
+        read_s: when it was last known to be as it is now at its source (wall clock).
+        answered_url: the URL that gave it, with the tag and the date that its next request sends.
+        problem: why the last refresh failed; empty if it did not.
+    """
+
+    name: str
+    source: str
+    domains: int
+    edition: int
+    tried_s: float
+    read_s: float
+    answered_url: str = ""
+    answered_tag: str = ""
+    answered_date: str = ""
+    problem: str = ""
 
 
 @dataclass(frozen=True, slots=True)

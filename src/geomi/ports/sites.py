@@ -1,11 +1,11 @@
-"""The parts of the store about sites: blocked URLs, site decisions, providers and ranks."""
+"""The parts of the store about sites: blocked URLs and domains, decisions, providers, ranks."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from typing import Protocol
 
-from geomi.model.site import Provider, Refusal, SiteRule, Takedown
+from geomi.model.site import DomainList, Provider, Refusal, SiteRule, Takedown
 
 
 class Refusals(Protocol):
@@ -25,6 +25,41 @@ class Refusals(Protocol):
 
     async def remove(self, url_hash: bytes) -> bool:
         """Forget a refusal; False when there was none."""
+        ...
+
+
+class DomainLists(Protocol):
+    """The subscribed lists of domains that no crawl visits; the same for every tenant.
+
+    The body of a list is what it names, packed by `admit/domain_list.py`.
+    """
+
+    async def list(self) -> list[DomainList]:
+        """List them by name."""
+        ...
+
+    async def body(self, name: str) -> bytes | None:
+        """Return the body of a list."""
+        ...
+
+    async def put(self, one: DomainList, body: bytes) -> None:
+        """Keep a list in place of the one before under its name."""
+        ...
+
+    async def update(self, one: DomainList, body: bytes | None) -> None:
+        """Keep what a refresh brought, unless the list is gone or has another source now.
+
+        Args:
+            body: None leaves it as it is.
+        """
+        ...
+
+    async def take(self, one: DomainList, *, now_s: float) -> bool:
+        """Take the turn to refresh a list; False if another process was faster."""
+        ...
+
+    async def remove(self, name: str) -> bool:
+        """Forget a list; False when there was none."""
         ...
 
 

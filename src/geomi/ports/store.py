@@ -19,7 +19,7 @@ from geomi.ports.jobs import JobJournal, JobRetention, JobRoster, Quotas, Unsent
 from geomi.ports.named_values import DueValues, NamedValues
 from geomi.ports.pages import Costs, Documents, Histories, Shares, Sweeps
 from geomi.ports.runtime import ClockAnchor, ServerClock
-from geomi.ports.sites import Providers, Ranks, Refusals, SiteRules
+from geomi.ports.sites import DomainLists, Providers, Ranks, Refusals, SiteRules
 from geomi.ports.workers import Workers
 
 
@@ -190,7 +190,7 @@ class RequestLog(Protocol):
 class Store(Protocol):
     """All that is kept, as one tenant sees it.
 
-    Workers, robots copies, requests and ranks are the same for every tenant.
+    Workers, robots copies, requests, lists of domains and ranks are the same for every tenant.
     """
 
     @property
@@ -281,6 +281,11 @@ class Store(Protocol):
     @property
     def refusals(self) -> Refusals:
         """URLs that must not be fetched again."""
+        ...
+
+    @property
+    def domain_lists(self) -> DomainLists:
+        """Subscribed lists of domains that no crawl visits."""
         ...
 
     @property

@@ -26,6 +26,7 @@ from geomi.app.directory import DataDirectory, TenantDirectories
 from geomi.app.recovery import check_sent, recover
 from geomi.app.use import providers
 from geomi.app.use.crawl import check_identity, refuse_unservable, worker_for
+from geomi.app.use.domain_lists import keep_fresh
 from geomi.app.use.retention import clean_periodically
 from geomi.engine import jobs
 from geomi.engine.visit.rules import read_job_rules
@@ -74,7 +75,11 @@ async def serve_jobs(
     )
     await home.heart.enrol(WorkerRole.WORKER)
     on_start(pool)
-    chores = [clean_periodically(home), *([_emit_measures(home)] if task.measures else [])]
+    chores = [
+        clean_periodically(home),
+        keep_fresh(home),
+        *([_emit_measures(home)] if task.measures else []),
+    ]
     await with_heartbeat(home.heart, _beside(chores, pool.run(once=task.once)))
 
 

@@ -1,10 +1,11 @@
-"""What is left alone, and what people decided about hosts: URLs that refused us, reviews."""
+"""What is left alone: URLs that refused us, listed domains, and what people decided of hosts."""
 
 from __future__ import annotations
 
 import builtins
+from dataclasses import replace
 
-from geomi.model.site import Refusal, SiteRule
+from geomi.model.site import DomainList, Refusal, SiteRule
 from tests.contracts.reference.world import World
 
 
@@ -35,6 +36,44 @@ class MemoryRefusals:
     async def remove(self, url_hash: bytes) -> bool:
         """Forget a refusal; False when there was none."""
         return self._world.refusals.pop((self._tenant, url_hash), None) is not None
+
+
+class MemoryDomainLists:
+    """`ports.sites.DomainLists`."""
+
+    def __init__(self, world: World) -> None:
+        self._lists = world.domain_lists
+
+    async def list(self) -> builtins.list[DomainList]:
+        """List them by name."""
+        return [one for _, (one, _) in sorted(self._lists.items())]
+
+    async def body(self, name: str) -> bytes | None:
+        """Return the body of a list."""
+        return self._lists[name][1] if name in self._lists else None
+
+    async def put(self, one: DomainList, body: bytes) -> None:
+        """Keep a list in place of the one before under its name."""
+        self._lists[one.name] = (one, body)
+
+    async def update(self, one: DomainList, body: bytes | None) -> None:
+        """Keep what a refresh brought."""
+        if one.name in self._lists and self._lists[one.name][0].source == one.source:
+            was, was_body = self._lists[one.name]
+            kept = replace(one, tried_s=was.tried_s)
+            self._lists[one.name] = (kept, was_body if body is None else body)
+
+    async def take(self, one: DomainList, *, now_s: float) -> bool:
+        """Take the turn to refresh a list."""
+        was, body = self._lists.get(one.name, (None, b""))
+        if was is None or was.tried_s != one.tried_s:
+            return False
+        self._lists[one.name] = (replace(was, tried_s=now_s), body)
+        return True
+
+    async def remove(self, name: str) -> bool:
+        """Forget a list; False when there was none."""
+        return self._lists.pop(name, None) is not None
 
 
 class MemorySiteRules:

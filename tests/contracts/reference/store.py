@@ -21,7 +21,7 @@ from tests.contracts.reference.retention import MemoryRetention
 from tests.contracts.reference.robots import MemoryRobotsCopies
 from tests.contracts.reference.roster import MemoryRoster
 from tests.contracts.reference.shares import MemoryShares
-from tests.contracts.reference.sites import MemoryRefusals, MemorySiteRules
+from tests.contracts.reference.sites import MemoryDomainLists, MemoryRefusals, MemorySiteRules
 from tests.contracts.reference.workers import MemoryWorkers
 from tests.contracts.reference.world import World
 
@@ -44,6 +44,7 @@ class MemoryStore:
         self.robots = MemoryRobotsCopies(world)
         self.requests = MemoryRequestLog(world)
         self.refusals = MemoryRefusals(world, tenant)
+        self.domain_lists = MemoryDomainLists(world)
         self.sites = MemorySiteRules(world, tenant)
         self.providers = MemoryProviders(world, tenant)
         self.workers = MemoryWorkers(world)

@@ -21,7 +21,7 @@ from geomi.model.named_value import NamedValue
 from geomi.model.page import PageRecord
 from geomi.model.request_log import SentRequest
 from geomi.model.robots import RobotsCopy, RobotsKey
-from geomi.model.site import Provider, Refusal, SiteRule, Takedown
+from geomi.model.site import DomainList, Provider, Refusal, SiteRule, Takedown
 from geomi.model.tenant import Quota
 from geomi.model.verdict import State
 from geomi.model.worker import WorkerCard
@@ -153,6 +153,7 @@ class World:
     minutes: Minutes = field(default_factory=dict)
     lines: dict[tuple[str, str], tuple[float, float]] = field(default_factory=dict)  # since, seen
     refusals: dict[tuple[str, bytes], Refusal] = field(default_factory=dict)
+    domain_lists: dict[str, tuple[DomainList, bytes]] = field(default_factory=dict)
     site_rules: dict[tuple[str, str, str], SiteRule] = field(default_factory=dict)
     providers: dict[tuple[str, str], Provider] = field(default_factory=dict)
     takedowns: list[tuple[str, Takedown]] = field(default_factory=list)

@@ -9,6 +9,7 @@ import pytest
 from geomi.model.page import PageRecord
 from geomi.model.site import (
     Channel,
+    DomainList,
     OutcomeCount,
     Provider,
     Refusal,
@@ -35,7 +36,7 @@ from tests.contracts.suites.material import (
 )
 from tests.support.waiting import waits
 
-__all__ = ["TestProviders", "TestQualities", "TestRefusals", "TestSiteRules"]
+__all__ = ["TestDomainLists", "TestProviders", "TestQualities", "TestRefusals", "TestSiteRules"]
 
 PROVIDER = Provider(
     provider_id="p-1",
@@ -154,6 +155,44 @@ class TestQualities:
             OutcomeCount("a.test:80", Outcome.OK, "main", 2, 0.75, 2, 1),
         ]
         assert await stores("stranger").census.qualities("job", thin_words=8) == []
+
+
+class TestDomainLists:
+    """Subscribed lists of domains, for every tenant."""
+
+    @waits
+    async def test_a_list_is_kept_refreshed_and_removed(self, stores: Stores) -> None:
+        lists = stores("local").domain_lists
+        one = DomainList("b", "https://x.test/", 2, 1, tried_s=5.0, read_s=5.0, answered_tag='"1"')
+        await lists.put(one, b"bad")
+        await lists.put(replace(one, name="a", source="/file"), b"worse")
+        await lists.put(one, b"\x00bad")
+        assert [each.name for each in await lists.list()] == ["a", "b"]
+        assert (await stores("stranger").domain_lists.list())[1] == one
+        assert (await lists.body("b"), await lists.body("c")) == (b"\x00bad", None)
+
+        failed = replace(one, problem="HTTP 500", tried_s=9.0)
+        await lists.update(failed, None)
+        assert (await lists.list())[1] == replace(failed, tried_s=5.0)
+        assert await lists.body("b") == b"\x00bad"
+        await lists.update(replace(one, edition=2, domains=3), b"new")
+        assert (await lists.list())[1] == replace(one, edition=2, domains=3)
+        assert await lists.body("b") == b"new"
+        await lists.update(replace(one, source="https://y.test/"), b"of another source")
+        await lists.update(replace(one, name="c"), b"gone")
+        assert (await lists.body("b"), await lists.body("c")) == (b"new", None)
+        assert await lists.remove("b")
+        assert not await lists.remove("b")
+
+    @waits
+    async def test_one_of_several_takes_the_turn(self, stores: Stores) -> None:
+        lists = stores("local").domain_lists
+        one = DomainList("b", "https://x.test/", 2, 1, tried_s=5.0, read_s=5.0)
+        assert not await lists.take(one, now_s=6.0)
+        await lists.put(one, b"bad")
+        assert await lists.take(one, now_s=6.0)
+        assert not await lists.take(one, now_s=6.0)
+        assert await lists.take(replace(one, tried_s=6.0), now_s=7.0)
 
 
 class TestSiteRules:

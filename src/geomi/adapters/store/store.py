@@ -31,7 +31,13 @@ from geomi.adapters.store.tables.robots import RobotsTable
 from geomi.adapters.store.tables.roster import RosterTable
 from geomi.adapters.store.tables.segments import SegmentTable
 from geomi.adapters.store.tables.shares import ShareTable
-from geomi.adapters.store.tables.sites import ProviderTable, RankTable, RefusalTable, SiteRuleTable
+from geomi.adapters.store.tables.sites import (
+    DomainListTable,
+    ProviderTable,
+    RankTable,
+    RefusalTable,
+    SiteRuleTable,
+)
 from geomi.adapters.store.tables.workers import WorkerTable
 from geomi.errors import ExtraMissing
 from geomi.ports.runtime import ClockAnchor, ServerClock
@@ -88,6 +94,7 @@ class DatabaseStore:
         self.robots = RobotsTable(database)
         self.requests = RequestLogTable(database)
         self.refusals = RefusalTable(database, tenant)
+        self.domain_lists = DomainListTable(database)
         self.sites = SiteRuleTable(database, tenant)
         self.providers = ProviderTable(database, tenant)
         self.ranks = RankTable(database)

@@ -28,6 +28,7 @@ from geomi.app.directory import DataDirectory, directory_id
 from geomi.app.external_docs import fallback_reason, refuse_unserved, world_for_job
 from geomi.app.recovery import check_sent, is_dead, recover
 from geomi.app.use import outputs, providers
+from geomi.app.use.domain_lists import refresh_due
 from geomi.engine import jobs
 from geomi.engine.inspect.alarms import CHUNK_RULES, judge_job, report_run
 from geomi.engine.visit.preview_text import erase_expired_texts
@@ -167,6 +168,7 @@ async def crawl(
     """
     await recover(home)
     await erase_expired_texts(home.world)
+    await refresh_due(home)
     found, run = await _job(home, plan), plan.resolved.run
     job = found.job
     if job.state.is_final:

@@ -25,6 +25,7 @@ from geomi.app.recovery import recover
 from geomi.app.store import TENANT
 from geomi.app.use.crawl import NO_YEAR, check_identity
 from geomi.dataset.partition import checked_filter
+from geomi.engine.listed_domains import ListedDomains
 from geomi.engine.seeds.context import SeedContext
 from geomi.engine.seeds.queue import work_on_queues
 from geomi.engine.visit.rules import JobRules
@@ -257,10 +258,13 @@ def open_contracts(text: str) -> tuple[Dataset, PartitionFilter]:
 
 
 def admitted_seeds(
-    handover: Handover, config: CrawlConfig, reviews: Sequence[SiteRule]
+    handover: Handover,
+    config: CrawlConfig,
+    reviews: Sequence[SiteRule],
+    listed: ListedDomains | None = None,
 ) -> tuple[list[str], list[SkippedDomain]]:
     """Separate the start URLs that a crawl's own rules admit from those that they exclude."""
-    rules = JobRules(config, handover.seeds, now_year=NO_YEAR, decisions=reviews)
+    rules = JobRules(config, handover.seeds, now_year=NO_YEAR, decisions=reviews, listed=listed)
     taken: list[str] = []
     left_out: list[SkippedDomain] = []
     for url in map(split, handover.seeds):

@@ -13,6 +13,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from geomi.app.store import open_store
+from geomi.engine.listed_domains import ListedDomains
 from geomi.engine.visit.rules import read_site_decisions as read_site_decisions
 from geomi.engine.world import World
 from geomi.errors import ConfigError, StoreMissing, WrongState
@@ -42,14 +43,16 @@ def stored_providers(root: Path, settings: Settings) -> list[Provider]:
         return asyncio.run(store.providers.list())
 
 
-def stored_reviews(root: Path, settings: Settings) -> tuple[SiteRule, ...]:
-    """List what people decided about sites, where no world is open yet; nothing is made."""
+def stored_reviews(root: Path, settings: Settings) -> tuple[tuple[SiteRule, ...], ListedDomains]:
+    """Return what people decided about sites, and what lists name, where no world is open yet."""
+    listed = ListedDomains()
     try:
         store = open_store(root, settings, create=False)
     except StoreMissing:
-        return ()
+        return (), listed
     with closing(store):
-        return asyncio.run(read_site_decisions(store))
+        asyncio.run(listed.read(store))
+        return asyncio.run(read_site_decisions(store)), listed
 
 
 def provider_named(key: str, providers: dict[str, Provider]) -> Provider:

@@ -24,7 +24,7 @@ from typing import IO, cast
 from pydantic import TypeAdapter
 
 from geomi.app.directory import DataDirectory
-from geomi.engine.host.download import MAX_FILE_BYTES, download
+from geomi.engine.host.download import download
 from geomi.errors import ConfigError
 from geomi.fetch.request import is_sendable, modified, unless_changed
 from geomi.fetch.response import NOT_MODIFIED
@@ -39,6 +39,7 @@ from geomi.url.parse import parse as parse_url
 NAMESPACE, NAME = "ranks", "list"
 REFRESH_S = 86_400.0  # lists are published once a day
 MAX_NAMES = LAST_RANK
+MAX_FILE_BYTES = 256 * 1024 * 1024  # as it comes; the largest list that is published has 80 MB
 MAX_LINE_BYTES = 600  # a name has 253 at most; Majestic has it twice in a line
 MAX_LIST_BYTES = 512 * 1024 * 1024  # inflated; a million names take 22 MB
 MAX_DIRECTORY_BYTES = 1024 * 1024  # of a zip file, which zipfile reads at once
@@ -183,7 +184,9 @@ async def _fetch(
     if held is not None:
         conditions[held.final_url] = unless_changed(held.etag, held.last_modified)
     with tempfile.NamedTemporaryFile(prefix="geomi-") as file:
-        fetched = await download(home.world, config, url, file.write, conditions)
+        fetched = await download(
+            home.world, config, url, file.write, conditions, max_bytes=MAX_FILE_BYTES
+        )
         now_s = home.world.clock.wall_s()
         if fetched.status == NOT_MODIFIED and held is not None:
             return await _keep(home, replace(held, checked_at_s=now_s))

@@ -17,6 +17,7 @@ from geomi.app.use.crawl import (
     refuse_unservable,
     run_job,
 )
+from geomi.app.use.domain_lists import refresh_due
 from geomi.engine import jobs
 from geomi.engine import recrawl as sweeper
 from geomi.engine.recrawl import RecrawlRequest
@@ -57,6 +58,7 @@ async def recrawl(
     world = home.world
     check_formats(run.format)
     await recover(home)
+    await refresh_due(home)
     crawl = await sweeper.first_job(world, job)
     await providers.refuse_crawl(world, crawl.provider)
     refuse_unservable(home, crawl)

@@ -308,8 +308,8 @@ class CrawlSource:
         if self._provider is not None:
             return self._provider.seed_urls
         assert self._handover is not None, "the layer is made before anybody asks for start URLs"
-        reviews = providers.stored_reviews(Path(resolved.run.output), settings)
-        taken, excluded = admitted_seeds(self._handover, resolved.config, reviews)
+        reviews, listed = providers.stored_reviews(Path(resolved.run.output), settings)
+        taken, excluded = admitted_seeds(self._handover, resolved.config, reviews, listed)
         self._taken = len(taken)
         self.left_out = [*self._handover.left_out, *excluded]
         if not taken:

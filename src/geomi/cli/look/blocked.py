@@ -1,7 +1,8 @@
-"""`geomi blocked`: list, add and remove URLs that no crawl may request.
+"""`geomi blocked`: list, add and remove URLs that no crawl may request, and lists of domains.
 
 A URL can be one page under one profile and another page under the next, because `docs` drops the
-query. It is stored under its identity in each profile, so that every crawl leaves it alone.
+query. It is stored under its identity in each profile, so that every crawl leaves it alone. Lists
+of domains are other people's; they hold for every job and tenant of a store.
 """
 
 from __future__ import annotations
@@ -14,13 +15,14 @@ import typer
 
 from geomi.admit.normalize import identity
 from geomi.app import DataDirectory
+from geomi.app.use import domain_lists
 from geomi.cli import flags
 from geomi.cli.console import conclude, moment, print_json, say
 from geomi.cli.data_directory import in_data_directory
 from geomi.cli.options import configure
 from geomi.engine.jobs import read_seeds
-from geomi.errors import ConfigError, UnknownName
-from geomi.model.site import Refusal
+from geomi.errors import ConfigError, NothingFetched, UnknownName
+from geomi.model.site import DomainList, Refusal
 from geomi.settings.layers import profile_names, read_profile, resolve
 from geomi.url.parse import url_hash
 
@@ -34,8 +36,9 @@ PATTERN_HINT = "geomi crawl --exclude takes patterns, and so does exclude = [...
 _SECONDS = {"m": 60, "h": 3600, "d": 86_400}
 _DURATION = re.compile(r"([0-9]{1,6})([mhd])")
 
-commands = typer.Typer(help="Block URLs, or list and unblock them.", no_args_is_help=True)
+commands = typer.Typer(help="Block URLs, and subscribe to lists of domains.", no_args_is_help=True)
 
+ListArgument = Annotated[str, typer.Argument(metavar="NAME", help="How the list is called here.")]
 UrlArgument = Annotated[str, typer.Argument(metavar="URL", help="The page.")]
 
 
@@ -105,6 +108,70 @@ def remove(url: UrlArgument, output: flags.Directory = None, json: flags.AsJson 
     if not in_data_directory(output, work):
         raise UnknownName(f"`{url}` is not blocked", hint="geomi blocked list")
     conclude({"removed": url}, f"{url} is no longer blocked", json=json)
+
+
+@commands.command("subscribe")
+def subscribe(
+    name: ListArgument,
+    source: Annotated[
+        str,
+        typer.Argument(metavar="URL|FILE", help="A hosts file, names in lines, or filters."),
+    ],
+    output: flags.Directory = None,
+    db: flags.Database = None,
+    json: flags.AsJson = False,
+) -> None:
+    """Keep every crawl away from the domains of a list; it is read again each day."""
+    kept = in_data_directory(
+        output, lambda home: domain_lists.subscribe(home, name, source), db=db, create=True
+    )
+    conclude(asdict(kept), f"no crawl visits the {kept.domains:,} domains of `{name}`", json=json)
+
+
+@commands.command("unsubscribe")
+def unsubscribe(
+    name: ListArgument,
+    output: flags.Directory = None,
+    db: flags.Database = None,
+    json: flags.AsJson = False,
+) -> None:
+    """Forget a list of domains."""
+    in_data_directory(output, lambda home: domain_lists.unsubscribe(home, name), db=db)
+    conclude({"removed": name}, f"the list `{name}` is gone", json=json)
+
+
+@commands.command("lists")
+def lists(
+    output: flags.Directory = None, db: flags.Database = None, json: flags.AsJson = False
+) -> None:
+    """Show the lists of domains, and whether they are fresh."""
+    _tell_lists(in_data_directory(output, lambda home: home.store.domain_lists.list(), db=db), json)
+
+
+@commands.command("refresh")
+def refresh(
+    names: Annotated[
+        list[str] | None, typer.Argument(metavar="NAME", help="The lists; all where none is named.")
+    ] = None,
+    output: flags.Directory = None,
+    db: flags.Database = None,
+    json: flags.AsJson = False,
+) -> None:
+    """Read lists of domains again now; one that cannot be read stays as it was."""
+    fresh = in_data_directory(output, lambda home: domain_lists.refresh(home, names or ()), db=db)
+    _tell_lists(fresh, json)
+    if failed := [one.name for one in fresh if one.problem]:
+        raise NothingFetched(f"not refreshed: {', '.join(failed)}", hint="geomi blocked lists")
+
+
+def _tell_lists(found: list[DomainList], json: bool) -> None:
+    if json:
+        print_json([asdict(one) for one in found])
+        return
+    for one in found:
+        problem = f"  not refreshed: {one.problem}" if one.problem else ""
+        many, when = f"{one.domains:,} domains", f"as of {moment(one.read_s)}"
+        say("  ".join((one.name, many, when, one.source)) + problem)
 
 
 async def _list(home: DataDirectory) -> tuple[list[Refusal], float]:

@@ -23,20 +23,26 @@ from geomi.model.page import Fetched, Headers, Sink
 from geomi.model.verdict import Outcome, Verdict
 from geomi.url.parse import Url
 
-MAX_FILE_BYTES = 256 * 1024 * 1024  # as it comes; the largest list that is published has 80 MB
 TOTAL_S = 600.0
 _TOLD = frozenset({Outcome.OK, Outcome.NOT_MODIFIED})
 
 
 async def download(
-    world: World, config: CrawlConfig, url: Url, sink: Sink, conditions: Mapping[str, Headers]
+    world: World,
+    config: CrawlConfig,
+    url: Url,
+    sink: Sink,
+    conditions: Mapping[str, Headers],
+    *,
+    max_bytes: int,
 ) -> Fetched:
     """Fetch a file, or learn that it has not changed; `NothingFetched` says what was in the way.
 
     Args:
         conditions: what is sent along to a URL that the way leads to.
+        max_bytes: its greatest size, as it comes.
     """
-    rules = await read_job_rules(world, _file_config(config), [url.href])
+    rules = await read_job_rules(world, _file_config(config, max_bytes), [url.href])
     verdict = rules.host_verdict(url)
     if not verdict.admitted:
         raise NothingFetched(f"{url.href}: {verdict.detail}", hint=verdict.hint)
@@ -55,17 +61,17 @@ async def download(
         raise StoreBusy(f"{url.host} is not available now: {stopped}") from stopped
     if isinstance(fetched, Verdict):
         raise _nothing(url, Outcome.ROBOTS, fetched.detail)
-    outcome = respond(fetched, is_conditional=bool(conditions))
+    outcome = respond(fetched, is_conditional=bool(conditions.get(fetched.url)))
     if outcome not in _TOLD:
         raise _nothing(url, outcome, fetched.detail or f"HTTP {fetched.status}")
     return fetched
 
 
-def _file_config(config: CrawlConfig) -> CrawlConfig:
+def _file_config(config: CrawlConfig, max_bytes: int) -> CrawlConfig:
     return replace(
         config,
         scope=Scope(within=Within.ANY, blocked_hosts=config.scope.blocked_hosts),
-        limits=replace(config.limits, max_page_bytes=MAX_FILE_BYTES),
+        limits=replace(config.limits, max_page_bytes=max_bytes),
         http=replace(config.http, total_timeout_s=TOTAL_S),
     )
 

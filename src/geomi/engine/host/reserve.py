@@ -87,7 +87,7 @@ class RedirectFollower:
     """How one URL is asked for and its redirects are followed.
 
     Args:
-        conditions: what is sent along to one URL, if it is asked on the way.
+        conditions: what is sent along to a URL that gave the known copy.
     """
 
     rules: JobRules
@@ -118,8 +118,7 @@ class RedirectFollower:
             if not (verdict := theirs.judge(url)).admitted:
                 return verdict
             session.allowed_by(theirs.fetched_s if is_here else None, None)
-            conditions = self.conditions.get(url.href, ())
-            request = self.requests.page(entry, url, conditions, sink)
+            request = self.requests.page(entry, url, self.conditions.get(url.href, ()), sink)
             if is_here:
                 fetched = await session.ask(request)
             else:

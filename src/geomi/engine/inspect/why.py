@@ -83,6 +83,7 @@ async def explain(
     Args:
         reviews: what people decided about sites.
     """
+    await world.listed.read(world.store)
     rules = job_rules(world, job.config, job.seeds, reviews)
     naming = rules.identity
     url = naming.wire(url)

@@ -52,7 +52,8 @@ async def collect(
     hearing = RecordingFetcher(seeding.world.fetcher, clock, domain, config.seeds.domain_timeout_s)
     world = replace(seeding.world, fetcher=hearing)
     requests = Requests(config, (), version=world.version)
-    rules = JobRules(config, (), now_year=ANY_YEAR, decisions=reviews)
+    await world.listed.read(world.store)
+    rules = JobRules(config, (), now_year=ANY_YEAR, decisions=reviews, listed=world.listed)
     line = DomainSession(world, rules)
     walk = RedirectFollower(rules, requests)
     collector = _Collector(

@@ -5,8 +5,10 @@ it, surveys its sites or explains it asks the same object. It never changes: a j
 under another configuration has other rules. `LinkGate` adds a worker's memory to them.
 
 Rules kept:
-- A refusal comes from the first that objects: what people decided about the site (TRP-07), personal
-  data in the URL (C-47), then the chain of `admit`.
+- A refusal comes from the first that objects: what people decided about the site (TRP-07), the
+  subscribed lists of domains (SCP-07), personal data in the URL (C-47), then the chain of `admit`.
+- The lists alone may change while a job runs: a domain that is found to be bad today is left alone
+  from today.
 - People overrule a trap detector, and no other rule.
 - A redirect keeps the depth and the source of the URL that led to it.
 """
@@ -16,6 +18,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from geomi.admit.rules import Admission
+from geomi.engine.listed_domains import ListedDomains
 from geomi.engine.visit.identity import UrlIdentity
 from geomi.engine.visit.privacy import Privacy
 from geomi.engine.world import World
@@ -39,6 +42,7 @@ class JobRules:
     Args:
         now_year: how far a calendar may go on before it is a trap.
         decisions: what people decided about sites.
+        listed: the domains that no job visits; without it no list is asked.
     """
 
     def __init__(
@@ -48,11 +52,13 @@ class JobRules:
         *,
         now_year: int,
         decisions: Sequence[SiteRule] = (),
+        listed: ListedDomains | None = None,
     ) -> None:
         self.config = config
         self.identity = UrlIdentity(config)
         self.privacy = Privacy(config.safety)
         self.decisions = SiteDecisions(decisions)
+        self._listed = listed or ListedDomains()
         self._admission = Admission(config, seeds, now_year)
 
     def seed(self, url: Url) -> Discovered | Verdict:
@@ -110,7 +116,7 @@ class JobRules:
 
     def verdict(self, url: Url, depth: int, *, is_seed: bool = False) -> Verdict:
         """Judge a page."""
-        refusal = self.decisions.refusal(url.host) or self.privacy.refusal(url)
+        refusal = self._refusal(url)
         if refusal is not None:
             return refusal
         verdict = self._admission.judge(url, depth, is_seed=is_seed)
@@ -120,12 +126,15 @@ class JobRules:
 
     def host_verdict(self, url: Url) -> Verdict:
         """Judge a URL that is no page, such as a sitemap: its host alone can be refused."""
-        refusal = self.decisions.refusal(url.host) or self.privacy.refusal(url)
-        return refusal or self._admission.judge_host(url)
+        return self._refusal(url) or self._admission.judge_host(url)
 
     def explain(self, url: Url, depth: int, *, is_seed: bool) -> list[tuple[str, Verdict]]:
         """Return what every rule says by itself, in the order in which they are asked."""
-        own = (("site", self.decisions.refusal(url.host)), ("safety", self.privacy.refusal(url)))
+        own = (
+            ("site", self.decisions.refusal(url.host)),
+            ("domain_list", self._listed.refusal(url.host)),
+            ("safety", self.privacy.refusal(url)),
+        )
         steps = [(name, refusal) for name, refusal in own if refusal is not None]
         for name, verdict in self._admission.explain(url, depth, is_seed=is_seed):
             if not verdict.admitted and self.decisions.lift(url.host, verdict):
@@ -173,6 +182,14 @@ class JobRules:
             nesting=nesting,
         )
 
+    def _refusal(self, url: Url) -> Verdict | None:
+        """Refuse whatever leads to a URL, be it a page or a list of pages."""
+        return (
+            self.decisions.refusal(url.host)
+            or self._listed.refusal(url.host)
+            or self.privacy.refusal(url)
+        )
+
     def _redirect_verdict(self, entry: UrlEntry, url: Url) -> Verdict:
         if entry.kind is not EntryKind.PAGE:
             return self.host_verdict(url)
@@ -187,11 +204,12 @@ def job_rules(
 ) -> JobRules:
     """Compile the rules of a job as of today."""
     year = 1970 + int(world.clock.wall_s() // _YEAR_S)
-    return JobRules(config, seeds, now_year=year, decisions=decisions)
+    return JobRules(config, seeds, now_year=year, decisions=decisions, listed=world.listed)
 
 
 async def read_job_rules(world: World, config: CrawlConfig, seeds: Sequence[str]) -> JobRules:
-    """Compile the rules of a job with what people have decided by now."""
+    """Compile the rules of a job with what people have decided, and lists name, by now."""
+    await world.listed.read(world.store)
     return job_rules(world, config, seeds, await read_site_decisions(world.store))
 
 

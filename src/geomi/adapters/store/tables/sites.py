@@ -1,4 +1,4 @@
-"""What is known of sites: blocked URLs, decisions of people, providers, takedowns and ranks."""
+"""What is known of sites: blocked URLs and domains, decisions, providers, takedowns, ranks."""
 
 from __future__ import annotations
 
@@ -11,10 +11,12 @@ from geomi.adapters.store.session import OwnedTable, Session, SharedTable
 from geomi.adapters.store.statements import table_statements
 from geomi.adapters.store.tables.pages import forget_bands, forget_changes, rewind
 from geomi.adapters.store.tables.quotas import store_bytes
-from geomi.model.site import Provider, Refusal, SiteRule, Takedown
+from geomi.model.site import DomainList, Provider, Refusal, SiteRule, Takedown
 
 REFUSALS = RowMapper(Refusal, "blocked_urls")
 REFUSAL_SQL = table_statements("refusals", REFUSALS)
+LISTS = RowMapper(DomainList, "domain_lists")
+LIST_SQL = table_statements("domain_lists", LISTS)
 RULES = RowMapper(SiteRule, "site_rules", without=frozenset({"remedy"}))
 RULE_SQL = table_statements("site_rules", RULES)
 TAKEDOWNS = RowMapper(Takedown, "takedowns")
@@ -45,6 +47,41 @@ class RefusalTable(OwnedTable):
         """Forget a refusal; False when there was none."""
         values = {"tenant": self._tenant, "url_hash": url_hash}
         return await self._database.write(lambda db: db.run(REFUSAL_SQL["remove"], values) == 1)
+
+
+class DomainListTable(SharedTable):
+    """`ports.sites.DomainLists`."""
+
+    async def list(self) -> builtins.list[DomainList]:
+        """List them by name."""
+        rows = await self._database.read(lambda db: db.rows(LIST_SQL["list"], {}))
+        return [LISTS.read(row) for row in rows]
+
+    async def body(self, name: str) -> bytes | None:
+        """Return the body of a list."""
+        row = await self._database.read(lambda db: db.row(LIST_SQL["body"], {"name": name}))
+        return bytes(row[0]) if row else None
+
+    async def put(self, one: DomainList, body: bytes) -> None:
+        """Keep a list in place of the one before under its name."""
+        values = LISTS.values(one) | {"body": body}
+        await self._database.write(lambda db: db.send(LIST_SQL["put"], values))
+
+    async def update(self, one: DomainList, body: bytes | None) -> None:
+        """Keep what a refresh brought."""
+        values = LISTS.values(one) | {"body": body}
+        await self._database.write(lambda db: db.send(LIST_SQL["update"], values))
+
+    async def take(self, one: DomainList, *, now_s: float) -> bool:
+        """Take the turn to refresh a list."""
+        values = {"name": one.name, "seen_s": one.tried_s, "now_s": now_s}
+        return await self._database.write(lambda db: db.run(LIST_SQL["take"], values) == 1)
+
+    async def remove(self, name: str) -> bool:
+        """Forget a list; False when there was none."""
+        return await self._database.write(
+            lambda db: db.run(LIST_SQL["remove"], {"name": name}) == 1
+        )
 
 
 class SiteRuleTable(OwnedTable):
