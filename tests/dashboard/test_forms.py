@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
@@ -12,7 +14,7 @@ from geomi.dashboard import crawl_form
 from geomi.dashboard.crawl_form import FLAGS, LISTS, NUMBERS, TYPES, WHOLES, crawl_of, read_crawl
 from geomi.dashboard.form import SubmittedForm
 from geomi.model.config import Within
-from geomi.model.job import JobFilter
+from geomi.model.job import JobFilter, JobState
 from geomi.service import webhooks
 from geomi.service.access import keys, tenants
 from geomi.service.crawling import crawls, schedules
@@ -156,6 +158,22 @@ async def test_a_crawl_that_is_over_is_begun_anew_or_deleted(tmp_path: Path) -> 
             one["operation"] for one in (await house.ground.mine.get("/audit")).json["entries"]
         ]
         assert operations.count("changeCrawl") == 3 and "startCrawl" in operations
+
+
+@pytest.mark.req("CHG-10")
+@waits
+async def test_a_crawl_says_when_it_is_visited_again_and_can_be_left_alone(tmp_path: Path) -> None:
+    async with serving(tmp_path) as house:
+        page, jobs = await _started(house.mine), house.ground.desk.world.store.jobs
+        (job,) = await jobs.list(limit=1)
+        await jobs.update(replace(job, state=JobState.COMPLETED))
+        await jobs.look_again(job.id, datetime(2031, 5, 6, 7, 8, tzinfo=UTC).timestamp())
+        assert "2031-05-06 07:08" in text(await house.mine.get(page))
+        assert (await house.mine.send(page, f"{page}/unwatch")).status == 303
+        shown = await house.mine.get(page)
+        assert "2031-05-06" not in text(shown) and f"{page}/watch" in text(shown)
+        assert (await house.mine.send(page, f"{page}/watch")).status == 303
+        assert (await jobs.list(limit=1))[0].is_watched
 
 
 async def _started(somebody: Person) -> str:

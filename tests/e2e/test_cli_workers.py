@@ -8,6 +8,7 @@ import re
 import shutil
 import signal
 import subprocess
+import threading
 from collections import Counter
 from contextlib import ExitStack
 from pathlib import Path
@@ -28,7 +29,7 @@ from tests.e2e.farm import (
 )
 from tests.support.postgres import Cluster
 from tests.support.s3 import S3Server
-from tests.support.server import End, Raw, Reply, Seen, Site
+from tests.support.server import End, Raw, Reply, Route, Seen, Site
 from tests.support.webs import random_web
 
 WEB = random_web(3, pages=40)
@@ -102,8 +103,15 @@ def test_sigterm_drains_and_a_machine_lost_with_its_disk_takes_nothing_along(far
 @pytest.mark.slow
 def test_a_crawl_joins_a_worker_and_waits_for_what_it_has_not_sent(farm: Farm) -> None:
     """The command that resumes a job answers for it from then on, and writes its outputs."""
-    delay_s = 6 * DELAY_S  # the crawl must have begun, on a busy machine, too, before all is done
-    sites = [Site(WEB.routes, address=f"127.0.0.{number}") for number in (2, 3, 4)]
+    delay_s = 3 * DELAY_S
+    early, has_joined = sorted(WEB.reachable)[5], threading.Event()
+
+    def answer(_: Seen) -> Reply:
+        has_joined.wait(20)  # or the worker would end the job before the crawl has begun
+        return WEB.routes[early]
+
+    routes: dict[str, Route] = {**WEB.routes, early: answer}
+    sites = [Site(routes, address=f"127.0.0.{number}") for number in (2, 3, 4)]
     with sites[0], sites[1], sites[2]:
         job = farm.begin(*sites, delay_s=delay_s)
         with farm.working(machine="a") as joined:
@@ -111,6 +119,8 @@ def test_a_crawl_joins_a_worker_and_waits_for_what_it_has_not_sent(farm: Farm) -
             seeds = [site.url("/") for site in sites]
             flags = ["--resume", "--workers", "2", "-q"]
             with farm.working(*seeds, *flags, machine="starter", command="crawl") as starter:
+                wait_for(lambda: len(farm.workers()) > 1)
+                has_joined.set()
                 (said,) = ended_well(starter)
             (card,) = farm.workers()
             joined.send_signal(signal.SIGTERM)

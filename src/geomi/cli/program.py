@@ -42,6 +42,7 @@ HEADINGS = {
 COMMANDS = {
     "crawl": "collect.crawl",
     "recrawl": "collect.recrawl",
+    "watch": "collect.watch",
     "scrape": "collect.scrape",
     "map": "collect.map",
     "plan": "collect.plan",

@@ -21,6 +21,7 @@ WHOLES = (
     "delayBetweenRequests",
     "minContentLength",
     "maxContentLength",
+    "requestsPerDay",
 )
 NUMBERS = ("requestsPerSecond", "qualityThreshold")
 LISTS = ("includePatterns", "excludePatterns", "allowedDomains", "contentTypes")
@@ -30,6 +31,7 @@ FLAGS = (
     "renderJavaScript",
     "enableClassification",
     "enableQualityCheck",
+    "watch",
 )
 TYPES = "targetContentTypes"
 FORM = "form"  # where a complaint stands that is of no field

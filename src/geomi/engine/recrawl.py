@@ -145,6 +145,14 @@ async def first_job(world: World, name: str) -> CrawlJob:
     return found
 
 
+async def draft(world: World, crawl: CrawlJob, wish: RecrawlRequest) -> CrawlJob | None:
+    """Create a recrawl that waits for its turn; None where one of the crawl is not over."""
+    async with sweeping(world, crawl.id):
+        if await unfinished(world, crawl.id) is not None:
+            return None
+        return await _create(world, crawl, wish)
+
+
 async def begin(
     world: World, crawl: CrawlJob, wish: RecrawlRequest
 ) -> tuple[CrawlJob, bool] | None:
@@ -159,7 +167,7 @@ async def begin(
         )
     async with sweeping(world, crawl.id):
         await first_job(world, crawl.id)  # nothing of it goes from now on
-        job = await _unfinished(world, crawl.id)
+        job = await unfinished(world, crawl.id)
         if job is not None and job.state not in _NOT_PUT_BACK:
             return await _go_on(world, job), True
         chosen = await choose(world, crawl, wish, meanwhile=lambda: _hold(world, crawl.id))
@@ -211,7 +219,7 @@ async def _hold(world: World, crawl: str) -> None:
         )
 
 
-async def _unfinished(world: World, crawl: str) -> CrawlJob | None:
+async def unfinished(world: World, crawl: str) -> CrawlJob | None:
     """Find a recrawl that is not over."""
     for name in reversed(await world.store.histories.runs(crawl)):
         job = await world.store.jobs.get(name)

@@ -332,11 +332,14 @@ class Extraction:
 
 @dataclass(frozen=True, slots=True)
 class Recrawl:
-    """When a page is due again (C-38)."""
+    """When a page is due again (C-38), and whether it is visited then without being asked."""
 
     first_interval_s: Seconds = 7 * 86_400.0
     min_interval_s: Seconds = 3600.0
     max_interval_s: Seconds = 30 * 86_400.0
+    # By `geomi watch` and the service; None: unless the crawl is kept only for a time.
+    watch: bool | None = None
+    requests_per_day: Annotated[int, Ge(1), Le(1_000_000)] = 1000  # of recrawls, in any 24 hours
 
 
 @dataclass(frozen=True, slots=True)
@@ -372,6 +375,15 @@ class CrawlConfig:
     recrawl: Recrawl = field(default_factory=Recrawl)
     retention: Retention = field(default_factory=Retention)
     seeds: SeedRules = field(default_factory=SeedRules)
+
+    @property
+    def is_watched(self) -> bool:
+        """Whether its pages are visited again without being asked.
+
+        Where nobody says so, not those of a crawl that expires: it never would.
+        """
+        expires = self.retention.urls_days > 0 or self.retention.jobs_days > 0
+        return not expires if self.recrawl.watch is None else self.recrawl.watch
 
     @property
     def has_batches(self) -> bool:

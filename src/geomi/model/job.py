@@ -13,6 +13,7 @@ from geomi.model.site import Channel
 
 MAX_LISTED_JOBS = 1000  # in one answer
 MAX_LISTED_EVENTS = 1000  # in one answer
+MAX_NOTE_CHARS = 2000  # of why a watched crawl is not visited again
 # The kind of an event that says that a job's state, its pause or its stop has changed.
 STATE_EVENT = "state"
 DEFAULT_PROFILE = "default"
@@ -151,6 +152,9 @@ class CrawlJob:
         archive: the bucket that its bytes are in; empty for its data directory.
         directory: the id of its data directory, where a database may have jobs of several.
         batch: the URLs that may be worked on now, where its settings ask for batches.
+        next_look_s: when somebody looks which of its pages are due (wall clock), if it is watched
+            and over; None: not before a person says so.
+        watch_note: why its pages are not visited again, where it is watched.
     """
 
     id: str
@@ -181,6 +185,13 @@ class CrawlJob:
     archive: str = ""
     directory: str = ""
     batch: JobBatch = JobBatch()
+    next_look_s: float | None = 0.0
+    watch_note: str = ""
+
+    @property
+    def is_watched(self) -> bool:
+        """Whether its pages are kept fresh; a provider's are by the sessions of all providers."""
+        return self.kind is JobKind.CRAWL and not self.provider and self.config.is_watched
 
 
 @dataclass(frozen=True, slots=True)

@@ -70,6 +70,14 @@ class JobRoster(Protocol):
         """Name the service's jobs that have nothing left to fetch and are not finished."""
         ...
 
+    async def watched(self, *, wall_s: float, limit: int, is_served: bool) -> Sequence[TenantJob]:
+        """Name the watched crawls that are over and to be looked at, the longest due first.
+
+        Args:
+            is_served: those of the service; else those of the command line.
+        """
+        ...
+
     async def tenant_of(self, job: str) -> str | None:
         """Return the tenant of a job; None if there is no such job."""
         ...

@@ -95,6 +95,21 @@ class Jobs(Protocol):
         """Begin a batch after the one of the number `was`; False if another process was faster."""
         ...
 
+    async def look_again(self, job: str, at_s: float | None, note: str = "") -> None:
+        """Say when a watched crawl is looked at again, and what keeps its pages from a visit.
+
+        Args:
+            at_s: wall clock; None: not before somebody says so.
+        """
+        ...
+
+    async def successor(self, job: str) -> str:
+        """Name the newest crawl that has taken the place of a crawl; empty if none has.
+
+        It has the same seeds and collection, was made later, and is completed.
+        """
+        ...
+
     async def worked(self, job: str, seconds: float) -> None:
         """Add seconds of work to a job, beside whatever else changes it."""
         ...

@@ -92,12 +92,21 @@ def consider(
 ) -> RevisitCandidate | None:
     """Return a page with what a visit now would gain, or None where it has to wait."""
     history = page.history
-    since_s = now_s - max(page.fetched_at_s, history.visited_at_s)
+    since_s = now_s - _seen_s(page)
     is_missed = (history.missed_at_s or 0.0) > history.visited_at_s
     if since_s < rules.min_interval_s or (is_missed and page.due_s > now_s):
         return None
     weight = page_weight(page.depth) * (WEIGHT_OF_GONE if history.gone_at_s is not None else 1.0)
     return RevisitCandidate(page, belief, weight * gain_s(belief, since_s))
+
+
+def next_visit_s(page: RevisitPage, rules: Recrawl) -> float:
+    """Return when a page is due and may be visited."""
+    return max(page.due_s, _seen_s(page) + rules.min_interval_s)
+
+
+def _seen_s(page: RevisitPage) -> float:
+    return max(page.fetched_at_s, page.history.visited_at_s)
 
 
 def gain_s(belief: Belief, since_s: float) -> float:

@@ -12,17 +12,20 @@ from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from dataclasses import dataclass
 
+from geomi.app.use.crawl import refuse_unservable
 from geomi.app.use.ranks import refresh_due_ranks
 from geomi.app.use.retention import CLEAN_EVERY_S, clean
+from geomi.engine import recrawl, watching
+from geomi.engine.recrawl import RecrawlRequest
 from geomi.engine.visit.preview_text import erase_expired_texts
 from geomi.engine.worker.leader import Leadership
 from geomi.errors import GeomiError, StoreBusy, StoreError
 from geomi.model.event import Warned
 from geomi.service import alarms, deliveries, provider_runs, providers
 from geomi.service.access import tenants
-from geomi.service.crawling import schedules
+from geomi.service.crawling import crawls, schedules
 from geomi.service.crawling.crawls import begin_waiting
-from geomi.service.service import Service
+from geomi.service.service import Service, TenantService
 
 DUTY = "tasks of the service"
 MOST_AT_ONCE = 100
@@ -51,6 +54,36 @@ async def fire_schedules(service: Service) -> int:
     return len(due)
 
 
+async def visit_crawls_again(service: Service) -> int:
+    """Plan the crawls that are to be looked at, and start recrawls of those with pages due.
+
+    A recrawl is only written down here. It begins when its tenant may run another crawl.
+    """
+    found = await service.home.store.roster.watched(
+        wall_s=service.office.wall_s, limit=MOST_AT_ONCE, is_served=True
+    )
+    for tenant, name in found:
+        await _visit_again(service.desk(tenant), name)
+    return 0
+
+
+async def _visit_again(desk: TenantService, name: str) -> None:
+    crawl = await desk.world.store.jobs.get(name)
+    plan = await watching.look(desk.world, crawl) if crawl else None
+    if crawl is None or plan is None or plan.run is not None:
+        return
+    try:
+        refuse_unservable(desk.home, crawl)
+        await crawls.refuse_crowd(desk)
+        await recrawl.draft(desk.world, crawl, RecrawlRequest(plan.left, due_only=True))
+    except StoreBusy:
+        return  # another process is at it; the next look is written down already
+    except StoreError:
+        raise
+    except GeomiError as error:
+        await watching.put_off(desk.world, crawl, error)
+
+
 async def clean_up(service: Service) -> int:
     """Delete expired data: crawls of tenants, and texts that wait in the spool."""
     await erase_expired_texts(service.home.world)
@@ -69,6 +102,7 @@ async def refresh_ranks(service: Service) -> int:
 BACKGROUND_TASKS = (
     BackgroundTask("begin crawls", 0.25, begin_waiting),
     BackgroundTask("fire schedules", 1.0, fire_schedules),
+    BackgroundTask("visit crawls again", 2.0, visit_crawls_again),
     BackgroundTask("tell hooks", 0.5, deliveries.queue_deliveries),
     BackgroundTask("deliver", 0.5, deliveries.send_due),
     BackgroundTask("keep sessions within their limit", 2.0, provider_runs.stop_large_sessions),

@@ -8,7 +8,16 @@ from dataclasses import replace
 
 from geomi.adapters.store.tables.jobs import check_new, gone_on_too_late, listed_jobs, meant_columns
 from geomi.errors import StoreError
-from geomi.model.job import BEGUN, CrawlJob, CrawlStats, JobBatch, JobFilter, JobState
+from geomi.model.job import (
+    BEGUN,
+    MAX_NOTE_CHARS,
+    CrawlJob,
+    CrawlStats,
+    JobBatch,
+    JobFilter,
+    JobKind,
+    JobState,
+)
 from tests.contracts.reference.journal import write_step
 from tests.contracts.reference.world import Book, World
 
@@ -121,6 +130,26 @@ class MemoryJobs:
             return False
         book.job = replace(book.job, batch=batch)
         return True
+
+    async def look_again(self, job: str, at_s: float | None, note: str = "") -> None:
+        """Say when a watched crawl is looked at again, and what keeps its pages from a visit."""
+        book = self._world.find_book(job, self._tenant)
+        if book is not None:
+            note = note[:MAX_NOTE_CHARS]
+            book.job = replace(book.job, next_look_s=at_s, watch_note=note)
+
+    async def successor(self, job: str) -> str:
+        """Name the newest crawl that has taken the place of a crawl; empty if none has."""
+        own = self._own()
+        place = next((number for number, one in enumerate(own) if one.id == job), len(own))
+        same = [
+            one.id
+            for one in own[place + 1 :]
+            if one.kind is JobKind.CRAWL
+            and one.state is JobState.COMPLETED
+            and (one.seeds, one.collection) == (own[place].seeds, own[place].collection)
+        ]
+        return same[-1] if same else ""
 
     async def worked(self, job: str, seconds: float) -> None:
         """Add seconds of work to a job, beside whatever else changes it."""

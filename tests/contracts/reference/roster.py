@@ -40,6 +40,21 @@ class MemoryRoster:
         own = [job for job in self._in((JobState.FINALIZING,)) if job.collection]
         return [(job.tenant, job.id) for job in own][: max(0, limit)]
 
+    async def watched(self, *, wall_s: float, limit: int, is_served: bool) -> list[TenantJob]:
+        """Name the watched crawls that are over and to be looked at, the longest due first."""
+        due = [
+            (job.next_look_s, job.tenant, job.id)
+            for job in (book.job for book in self._world.books.values())
+            if job.is_watched
+            and job.state is JobState.COMPLETED
+            and not job.expired
+            and bool(job.collection) is is_served
+            and job.next_look_s is not None
+            and job.next_look_s <= wall_s
+        ]
+        due.sort(key=lambda one: one[0])
+        return [(tenant, job) for _, tenant, job in due][: max(0, limit)]
+
     async def tenant_of(self, job: str) -> str | None:
         """Return whose a job is."""
         book = self._world.books.get(job)

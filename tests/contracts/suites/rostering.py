@@ -8,7 +8,7 @@ import pytest
 
 from geomi.adapters.store.rows import MAX_NAME_BYTES
 from geomi.errors import StoreError
-from geomi.model.job import JobState
+from geomi.model.job import JobKind, JobState
 from geomi.ports.store import Store
 from tests.contracts.suites.handles import Stores
 from tests.contracts.suites.material import START_S, job
@@ -83,6 +83,54 @@ class TestRoster:
         found = [("a", "first"), ("a", "second")]
         assert list(await stores("b").roster.finalizing(9)) == found
         assert list(await stores("b").roster.finalizing(1)) == found[:1]
+
+    @pytest.mark.req("CHG-04")
+    @waits
+    async def test_watched_crawls_are_named_when_they_are_to_be_looked_at(
+        self, stores: Stores
+    ) -> None:
+        one, two, roster = stores("a"), stores("b"), stores("").roster
+        for name in ("late", "early", "rests", "off", "unplanned"):
+            await make(one, "a", name, JobState.COMPLETED)
+        await make(two, "b", "command", JobState.COMPLETED, collection="")
+        await make(one, "a", "runs", JobState.PROCESSING)
+        for name, at_s in (("late", 30.0), ("early", 20.0), ("rests", None)):
+            await one.jobs.look_again(name, at_s, f"until {at_s}")
+        off = await one.jobs.get("off")
+        assert off is not None and off.is_watched
+        unwatched = replace(off.config, recrawl=replace(off.config.recrawl, watch=False))
+        await one.jobs.update(replace(off, config=unwatched))
+        again = replace(off, id="again", kind=JobKind.RECRAWL, crawl="late")
+        await one.jobs.create(again)
+        await one.jobs.create(replace(off, id="forced", provider="somebody"))
+
+        async def due(wall_s: float, limit: int = 9, *, is_served: bool = True) -> list[str]:
+            found = await roster.watched(wall_s=wall_s, limit=limit, is_served=is_served)
+            return [name for _, name in found]
+
+        assert await due(10.0) == ["unplanned"]
+        assert await due(30.0) == ["unplanned", "early", "late"]
+        assert await due(30.0, 2) == ["unplanned", "early"]
+        assert await due(30.0, is_served=False) == ["command"]
+        # Another step of the job leaves its plan as it is.
+        early = await one.jobs.get("early")
+        assert early is not None and (early.next_look_s, early.watch_note) == (20.0, "until 20.0")
+        await one.jobs.update(replace(early, next_look_s=1.0))
+        assert (await one.jobs.get("early")) == early
+        # Only its own tenant can move a crawl.
+        await two.jobs.look_again("late", 0.0)
+        assert await due(29.0) == ["unplanned", "early"]
+
+    @waits
+    async def test_a_crawl_gives_way_to_one_that_did_the_same_later(self, stores: Stores) -> None:
+        store = stores("a")
+        for name, collection in (("old", "docs"), ("other", "more"), ("new", "docs")):
+            await make(store, "a", name, JobState.COMPLETED, collection=collection)
+        await make(store, "a", "failed", JobState.FAILED)
+        await make(stores("b"), "b", "foreign", JobState.COMPLETED)
+        found = [await store.jobs.successor(name) for name in ("old", "other", "new", "none")]
+        assert found == ["new", "", "", ""]
+        assert await stores("b").jobs.successor("old") == ""
 
     @pytest.mark.req("DAT-08")
     @waits

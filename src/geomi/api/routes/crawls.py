@@ -18,6 +18,7 @@ from geomi.api.paging import cut_to_limit, decode_cursor, encode_cursor
 from geomi.api.schema.alarms import CrawlQualityResponse
 from geomi.api.schema.crawl import (
     ContractCrawlRequest,
+    CrawlChange,
     CrawlListQuery,
     CrawlListResponse,
     CrawlRequest,
@@ -94,6 +95,17 @@ async def list_crawls(
 async def get(job_id: JobId, desk: TenantServiceDep) -> CrawlResponse:
     """Return a crawl with its counters."""
     return await crawl_response(desk, await crawls.find(desk, job_id))
+
+
+@router.patch(
+    "/crawls/{jobId}", operation_id="changeCrawl", openapi_extra=WRITE, summary="Change a crawl"
+)
+async def change(job_id: JobId, asked: CrawlChange, desk: TenantServiceDep) -> CrawlResponse:
+    """Let the service keep a crawl's pages fresh or not, or give that another budget."""
+    changed = await crawls.change_watch(
+        desk, job_id, watch=asked.watch, requests_per_day=asked.requests_per_day
+    )
+    return await crawl_response(desk, changed)
 
 
 @router.get(

@@ -42,6 +42,7 @@ from geomi.service.crawling.crawls import (
     MIB,
     CrawlCounts,
     CrawlOrder,
+    next_run_s,
 )
 from geomi.service.crawling.urls import UrlRow, UrlStatus, urls_end_s
 from geomi.service.documents import wire_id
@@ -52,6 +53,12 @@ MAX_JOB_BYTES = 100 * 1024 * MIB
 
 ProfileName = Literal["default", "docs", "knowledge-base"]
 PageTypeName = Literal["article", "product", "faq", "policy", "landing", "contact"]
+Watch = Annotated[Flag, Field(description="Visit pages again when they are due, unasked.")]
+RequestsPerDay = Annotated[
+    int,
+    Field(ge=1, le=1_000_000, description="Requests of all recrawls in any 24 hours."),
+    WHOLE,
+]
 Patterns = Annotated[tuple[Pattern, ...], Field(max_length=MAX_PATTERNS)]
 Host = Annotated[str, Field(max_length=253, pattern=r"^[A-Za-z0-9*]([A-Za-z0-9.-]*[A-Za-z0-9])?$")]
 MediaType = Annotated[str, Field(max_length=100, pattern=r"^[a-z]+/[a-z0-9.+-]+$")]
@@ -73,6 +80,8 @@ _SETTINGS: dict[str, str] = {
     "min_content_length": "analysis.min_chars",
     "max_content_length": "analysis.max_chars",
     "content_types": "http.content_types",
+    "watch": "recrawl.watch",
+    "requests_per_day": "recrawl.requests_per_day",
 }
 
 
@@ -133,6 +142,8 @@ class CrawlSettings(RequestModel):
         dict[str, JsonValue] | None,
         Field(description="Fields to extract from every page: a JSON Schema without references."),
     ] = None
+    watch: Watch = True
+    requests_per_day: RequestsPerDay = 1000
 
     def settings(self) -> dict[str, object]:
         """Return what was said, by dotted key; what was not said is the profile's."""
@@ -166,6 +177,7 @@ class ContractSettings(CrawlSettings):
             description="What else a server sends is not read.",
         ),
     ] = ("text/html",)
+    watch: Watch = False
 
 
 def _alias(name: str) -> str:
@@ -218,6 +230,13 @@ class ContractCrawlRequest(CrawlRequest):
     config: ContractSettings = ContractSettings()
 
 
+class CrawlChange(RequestModel):
+    """What is to be different about a crawl; what is missing stays."""
+
+    watch: Watch | None = None
+    requests_per_day: RequestsPerDay | None = None
+
+
 class CrawlListQuery(ListQuery):
     """The crawls to list."""
 
@@ -264,6 +283,8 @@ class CrawlConfigResponse(ResponseModel):
     quality_threshold: float
     target_content_types: tuple[str, ...]
     extraction_schema: dict[str, JsonValue] | None
+    watch: bool
+    requests_per_day: int
 
     @classmethod
     def of(cls, job: CrawlJob) -> CrawlConfigResponse:
@@ -293,6 +314,8 @@ class CrawlConfigResponse(ResponseModel):
             quality_threshold=config.analysis.quality_threshold,
             target_content_types=tuple(one.value for one in config.analysis.page_types),
             extraction_schema=orjson.loads(schema) if (schema := config.analysis.schema) else None,
+            watch=job.is_watched,
+            requests_per_day=config.recrawl.requests_per_day,
         )
 
 
@@ -313,6 +336,11 @@ class CrawlResponse(ResponseModel):
     completed_at: datetime | None
     error: str | None
     provider: str | None
+    recrawl_of: str | None = Field(description="The crawl whose pages this one visits again.")
+    next_run_at: datetime | None = Field(
+        description="When the next recrawl begins, or is planned if `watch` was changed just now."
+    )
+    watch_problem: str | None = Field(description="What keeps `watch` from visiting pages again.")
 
     @classmethod
     def of(cls, job: CrawlJob, figures: CrawlCounts) -> CrawlResponse:
@@ -332,6 +360,9 @@ class CrawlResponse(ResponseModel):
             completed_at=moment_or_none(job.ended_at_s),
             error=job.error or None,
             provider=job.provider or None,
+            recrawl_of=job.crawl or None,
+            next_run_at=moment_or_none(next_run_s(job)),
+            watch_problem=(job.watch_note or None) if job.is_watched else None,
         )
 
 

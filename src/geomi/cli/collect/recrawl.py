@@ -79,7 +79,7 @@ def recrawl(  # noqa: PLR0913  # one parameter a flag is what the command line i
         _tell_nothing(as_json=json, has_budget=budget is not None)
         return
     show.conclude(done.report, Path(configured.resolved.run.output))
-    _tell(done.changes, as_json=json)
+    tell_changes(done.changes, as_json=json)
     if done.report.stop is StopReason.INTERRUPTED:
         raise typer.Exit(INTERRUPTED)
 
@@ -143,7 +143,8 @@ def _tell_nothing(*, as_json: bool, has_budget: bool) -> None:
         )
 
 
-def _tell(changes: Changes, *, as_json: bool) -> None:
+def tell_changes(changes: Changes, *, as_json: bool) -> None:
+    """Print what a recrawl has found."""
     if as_json:
         print_json(_changes_data(changes))
         return

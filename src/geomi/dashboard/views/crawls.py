@@ -22,7 +22,7 @@ from geomi.model.index.chunk import ChunkMeasure
 from geomi.model.job import CrawlJob, JobFilter, JobState
 from geomi.service.access.keys import KeyScope
 from geomi.service.crawling import crawls
-from geomi.service.crawling.crawls import BY_QUOTA
+from geomi.service.crawling.crawls import BY_QUOTA, next_run_s
 from geomi.service.crawling.progress import Progress, elapsed, progress
 from geomi.service.service import TenantService
 
@@ -100,7 +100,14 @@ async def look(job_id: str, visit: DashboardRequestDep) -> Response:
     job = await crawls.find(visit.desk, job_id)
     now = crawl_figures(await progress(visit.desk, job))
     judged = await _quality(visit.desk, job) if job.state.is_final else None
-    return visit.page("crawl.html", job=job, can=_possible(job), drawn=now, quality=judged)
+    return visit.page(
+        "crawl.html",
+        job=job,
+        can=_possible(job),
+        drawn=now,
+        quality=judged,
+        next_run_s=next_run_s(job),
+    )
 
 
 async def _quality(desk: TenantService, job: CrawlJob) -> CrawlQuality:
@@ -153,8 +160,18 @@ def _possible(job: CrawlJob) -> tuple[str, ...]:
     """Return what can be done to a crawl now."""
     if job.state.is_final:
         again = ("resume",) if job.stop in BY_QUOTA else ()
-        return (*again, "retry", "delete")
+        may_be_fresh = job.state is JobState.COMPLETED and not (job.crawl or job.provider)
+        watched = ("unwatch" if job.is_watched else "watch",) if may_be_fresh else ()
+        return (*again, "retry", *watched, "delete")
     return ("resume", "cancel") if job.paused else ("pause", "cancel")
+
+
+async def _watch(desk: TenantService, job_id: str) -> CrawlJob:
+    return await crawls.change_watch(desk, job_id, watch=True)
+
+
+async def _unwatch(desk: TenantService, job_id: str) -> CrawlJob:
+    return await crawls.change_watch(desk, job_id, watch=False)
 
 
 async def _delete(desk: TenantService, job_id: str) -> None:
@@ -166,6 +183,8 @@ _ACTIONS: dict[str, Callable[[TenantService, str], Awaitable[CrawlJob | None]]] 
     "pause": crawls.pause,
     "resume": crawls.resume,
     "retry": crawls.repeat,
+    "watch": _watch,
+    "unwatch": _unwatch,
     "delete": _delete,
 }
 

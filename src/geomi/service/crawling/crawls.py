@@ -31,7 +31,8 @@ from geomi.app.use import channels
 from geomi.app.use.crawl import Plan, draft_job, make_plan, rules_of, start_drafted
 from geomi.app.use.deletion import delete_job
 from geomi.app.use.provider_session import MAX_AT_ONCE
-from geomi.engine import jobs
+from geomi.engine import jobs, recrawl
+from geomi.engine.recrawl import RecrawlRequest
 from geomi.engine.visit.links import LinkGate
 from geomi.engine.visit.rules import job_rules
 from geomi.errors import (
@@ -45,9 +46,8 @@ from geomi.errors import (
     WrongState,
 )
 from geomi.model.index.document import DocumentState
-from geomi.model.job import CrawlJob, Expired, JobFilter, JobState, StopReason
+from geomi.model.job import CrawlJob, Expired, JobFilter, JobKind, JobState, StopReason
 from geomi.model.site import Provider
-from geomi.model.tenant import Quota
 from geomi.service import collections
 from geomi.service.access import tenants
 from geomi.service.crawling.urls import UrlStatus, status_of
@@ -334,9 +334,44 @@ async def resume(desk: TenantService, job_id: str) -> CrawlJob:
     return await find(desk, job_id)
 
 
+def next_run_s(job: CrawlJob) -> float | None:
+    """Return when a crawl is visited again; None where it is not, or nobody has planned it yet."""
+    is_planned = job.is_watched and job.state is JobState.COMPLETED and not job.expired
+    return job.next_look_s or None if is_planned else None
+
+
+async def change_watch(
+    desk: TenantService,
+    job_id: str,
+    *,
+    watch: bool | None = None,
+    requests_per_day: int | None = None,
+) -> CrawlJob:
+    """Let a crawl be visited again or not, or by more or fewer requests; its plan is made anew."""
+    job = await find(desk, job_id)
+    if job.crawl:
+        raise WrongState(f"crawl {job.id} is a recrawl", hint=f"change crawl {job.crawl}")
+    if job.provider and watch:
+        raise WrongState(
+            f"crawl {job.id} is of provider {job.provider}, which schedules crawl again",
+            hint="POST /api/v1/schedules starts it every week",
+        )
+    rules = job.config.recrawl
+    rules = replace(
+        rules,
+        watch=rules.watch if watch is None else watch,
+        requests_per_day=requests_per_day or rules.requests_per_day,
+    )
+    changed = replace(job, config=replace(job.config, recrawl=rules))
+    await desk.world.store.jobs.update(changed, wall_s=desk.wall_s)
+    await desk.world.store.jobs.look_again(job.id, desk.wall_s)
+    return await find(desk, job_id)
+
+
 async def repeat(desk: TenantService, job_id: str) -> CrawlJob:
-    """Create a new crawl like a finished one."""
+    """Create a new crawl like a finished one; like the whole crawl where that was a recrawl."""
     old = await find(desk, job_id)
+    old = await find(desk, old.crawl) if old.crawl else old
     if not old.state.is_final:
         raise WrongState(f"crawl {old.id} is {old.state}, not over", hint="cancel it first")
     with in_field("crawlId"):
@@ -362,18 +397,18 @@ async def delete(desk: TenantService, job_id: str) -> None:
 async def _draft(
     desk: TenantService, plan: Plan, collection: str, job_id: str, *, is_let_in: bool = False
 ) -> CrawlJob:
-    quota = (await tenants.find(desk.service, desk.tenant)).quota
     async with desk.door:
         if not is_let_in:
-            await _refuse_crowd(desk, quota)
+            await refuse_crowd(desk)
         await collections.ensure(desk, collection)
         with in_field("seedUrls"):
             rules = await rules_of(desk.home, plan)
             return await draft_job(desk.home, plan, rules, collection=collection, job_id=job_id)
 
 
-async def _refuse_crowd(desk: TenantService, quota: Quota) -> None:
+async def refuse_crowd(desk: TenantService) -> None:
     """Raise where so many crawls wait that one more would wait too long."""
+    quota = (await tenants.find(desk.service, desk.tenant)).quota
     many = (await desk.world.store.jobs.counts()).get(JobState.PENDING, 0)
     if quota.max_waiting and many >= quota.max_waiting:
         raise QuotaReached(
@@ -426,7 +461,11 @@ async def _admitted(desk: TenantService, name: str, *, is_session_full: bool) ->
 
 async def _begin(desk: TenantService, job: CrawlJob) -> None:
     try:
-        await start_drafted(desk.home, job)
+        if job.kind is JobKind.RECRAWL:
+            wish = RecrawlRequest(job.config.limits.max_pages or None, due_only=True)
+            await recrawl.begin(desk.world, await recrawl.first_job(desk.world, job.id), wish)
+        else:
+            await start_drafted(desk.home, job)
     except StoreError:
         raise  # it is not the crawl's fault; the next look goes on with it
     except UnknownName:
@@ -465,7 +504,8 @@ async def sync_collection(desk: TenantService, collection: str) -> list[CrawlJob
         if not found:
             break
         for job in found:
-            newest.setdefault(job.seeds, job)
+            if job.kind is JobKind.CRAWL:
+                newest.setdefault(job.seeds, job)
         before = found[-1].id
     over = [job for job in newest.values() if job.state.is_final][:MAX_SYNCED]
     if not over:

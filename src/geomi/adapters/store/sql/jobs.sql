@@ -10,11 +10,11 @@ SELECT number FROM jobs WHERE id = :job AND tenant = :tenant;
 -- Keep a new job; what is returned is its number, and nothing where there is one of this name.
 INSERT INTO jobs (
     /* columns */, is_active, delay_s, crawl_delay_cap_s, max_pages, max_hosts, per_ip, importance,
-    max_queued, max_queued_per_host, max_queued_per_pattern, keep_urls_s, keep_job_s
+    max_queued, max_queued_per_host, max_queued_per_pattern, keep_urls_s, keep_job_s, is_watched
 ) VALUES (
     /* values */, :is_active, :delay_s, :crawl_delay_cap_s, :max_pages, :max_hosts, :per_ip,
     :importance, :max_queued, :max_queued_per_host, :max_queued_per_pattern, :keep_urls_s,
-    :keep_job_s
+    :keep_job_s, :is_watched
 )
 ON CONFLICT DO NOTHING
 RETURNING number;
@@ -75,7 +75,7 @@ SET config = :config, delay_s = :delay_s, crawl_delay_cap_s = :crawl_delay_cap_s
     error = :error, is_active = :is_active, importance = :importance,
     max_queued = :max_queued, max_queued_per_host = :max_queued_per_host,
     max_queued_per_pattern = :max_queued_per_pattern,
-    keep_urls_s = :keep_urls_s, keep_job_s = :keep_job_s
+    keep_urls_s = :keep_urls_s, keep_job_s = :keep_job_s, is_watched = :is_watched
 WHERE number = :number AND (expired = '' OR :is_over);
 
 -- name: turn
@@ -101,6 +101,21 @@ UPDATE jobs
 SET batch_number = :number, batch_size = :size, batch_end = :end, batch_failed = :failed,
     batch_ready_s = :ready_s
 WHERE id = :job AND tenant = :tenant AND batch_number = :was;
+
+-- name: look_again
+-- Say when a crawl is looked at again, and what keeps its pages from a visit.
+UPDATE jobs SET next_look_s = :at_s, watch_note = :note WHERE id = :job AND tenant = :tenant;
+
+-- name: successor
+-- The newest crawl that has done the same again for the same collection.
+SELECT newer.id
+FROM jobs
+JOIN jobs AS newer ON newer.tenant = jobs.tenant AND newer.number > jobs.number
+    AND newer.kind = 'crawl' AND newer.state = /* job completed */
+    AND newer.seeds = jobs.seeds AND newer.collection = jobs.collection
+WHERE jobs.id = :job AND jobs.tenant = :tenant
+ORDER BY newer.number DESC
+LIMIT 1;
 
 -- name: worked
 -- Add to the seconds a job has worked.

@@ -29,6 +29,17 @@ WHERE state NOT IN (/* job over */) AND is_active
 ORDER BY created_at_s, number
 LIMIT :many;
 
+-- name: watched
+-- Watched crawls that are over and to be looked at, of the service or of the command line, the
+-- longest due first.
+SELECT tenant, id
+FROM jobs
+WHERE is_watched AND next_look_s <= :wall_s
+    AND kind = 'crawl' AND state = /* job completed */ AND expired = ''
+    AND (collection <> '') = :is_served
+ORDER BY next_look_s, number
+LIMIT :many;
+
 -- name: tenant_of
 -- Whose a job is.
 SELECT tenant FROM jobs WHERE id = :job;

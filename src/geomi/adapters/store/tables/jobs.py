@@ -17,6 +17,7 @@ from geomi.adapters.store.tables.quotas import store_bytes
 from geomi.errors import StoreError, UnknownName
 from geomi.model.job import (
     MAX_LISTED_JOBS,
+    MAX_NOTE_CHARS,
     CrawlJob,
     CrawlStats,
     JobBatch,
@@ -99,6 +100,17 @@ class JobTable(OwnedTable):
         values = {"job": job, "tenant": self._tenant, "was": was} | asdict(batch)
         return bool(await self._database.write(lambda db: db.run(SQL["turn_batch"], values)))
 
+    async def look_again(self, job: str, at_s: float | None, note: str = "") -> None:
+        """Say when a watched crawl is looked at again, and what keeps its pages from a visit."""
+        values = {"job": job, "tenant": self._tenant, "at_s": at_s, "note": note[:MAX_NOTE_CHARS]}
+        await self._database.write(lambda db: db.send(SQL["look_again"], values))
+
+    async def successor(self, job: str) -> str:
+        """Name the newest crawl that has taken the place of a crawl; empty if none has."""
+        values = {"job": job, "tenant": self._tenant}
+        row = await self._database.read(lambda db: db.row(SQL["successor"], values))
+        return row[0] if row else ""
+
     async def worked(self, job: str, seconds: float) -> None:
         """Add seconds of work to a job, beside whatever else changes it."""
         await self._database.write(lambda db: _worked(db, job, self._tenant, seconds))
@@ -155,6 +167,7 @@ def running_columns(job: CrawlJob) -> dict[str, Any]:
         "is_active": not job.paused and not job.state.is_final,
         "keep_urls_s": config.retention.urls_days * DAY_S,
         "keep_job_s": config.retention.jobs_days * DAY_S,
+        "is_watched": job.is_watched,
         "is_over": job.state.is_final,
     }
 

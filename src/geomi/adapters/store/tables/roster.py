@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from geomi.adapters.store.session import SharedTable
+from geomi.adapters.store.session import NO_VALUES, SharedTable, Values
 from geomi.adapters.store.statements import table_statements
 from geomi.ports.jobs import TenantJob
 
@@ -24,6 +24,10 @@ class RosterTable(SharedTable):
         """Name the service's jobs that have nothing left to fetch and are not finished."""
         return await self._named("finalizing", limit)
 
+    async def watched(self, *, wall_s: float, limit: int, is_served: bool) -> list[TenantJob]:
+        """Name the watched crawls that are over and to be looked at, the longest due first."""
+        return await self._named("watched", limit, {"wall_s": wall_s, "is_served": is_served})
+
     async def tenant_of(self, job: str) -> str | None:
         """Return whose a job is."""
         row = await self._database.read(lambda db: db.row(SQL["tenant_of"], {"job": job}))
@@ -34,7 +38,7 @@ class RosterTable(SharedTable):
         rows = await self._database.read(lambda db: db.rows(SQL["tenants"]))
         return [tenant for (tenant,) in rows]
 
-    async def _named(self, name: str, limit: int) -> list[TenantJob]:
-        values = {"many": max(0, limit)}
+    async def _named(self, name: str, limit: int, asked: Values = NO_VALUES) -> list[TenantJob]:
+        values = {"many": max(0, limit), **asked}
         rows = await self._database.read(lambda db: db.rows(SQL[name], values))
         return [(tenant, job) for tenant, job in rows]
