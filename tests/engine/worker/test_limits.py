@@ -217,7 +217,7 @@ class TestRequests:
         assert agent.startswith("geomi/")
         assert agent.endswith(f"(+{LOCAL.contact})")
 
-    @pytest.mark.req("HTTP-02", "HTTP-04", "HTTP-06")
+    @pytest.mark.req("HTTP-02", "HTTP-04", "HTTP-06", "HTTP-09")
     @pytest.mark.parametrize(
         ("profile", "agent", "encodings"),
         [
