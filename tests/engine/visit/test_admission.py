@@ -46,7 +46,7 @@ def test_an_excluded_url_is_no_entry_whatever_robots_says(tmp_path: Path) -> Non
 
 @pytest.mark.req("SCP-11", "ERR-17", "ERR-18")
 def test_a_url_that_gave_connection_errors_is_not_asked_again(tmp_path: Path) -> None:
-    """After its tries it is over for the job, however many pages link to it, and under any rules."""
+    """After its tries it is over for the job, whoever links to it, and under whatever rules."""
     routes: dict[str, Route] = {
         "/": page("home", "/reset", "/a"),
         "/a": page("a", "/reset", "/b"),

@@ -77,11 +77,11 @@ async def test_a_refusal_that_is_lifted_is_asked_again(tmp_path: Path) -> None:
     """What an administrator forgets is forgotten."""
     with Site(ROUTES) as site:
         async with hand_in(tmp_path) as hand:
-            await hand.crawl(forgiving(0), site.url("/"))
+            await hand.crawl(profile_config("docs"), site.url("/"))
             (refusal,) = await hand.world.store.refusals.list(after=b"", limit=10)
             assert await hand.world.store.refusals.remove(refusal.url_hash)
             site.routes = {**ROUTES, "/no": page("now allowed")}
-            job = await hand.crawl(forgiving(0), site.url("/"))
+            job = await hand.crawl(profile_config("docs"), site.url("/"))
             entry = (await hand.entries(job))["/no"]
     assert entry.state is State.COMPLETED
 
