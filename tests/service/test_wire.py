@@ -220,7 +220,7 @@ async def test_a_url_that_is_tried_again_tells_when(tmp_path: Path) -> None:
     assert _seconds(row["nextAttemptAt"]) - _seconds(row["lastAttemptAt"]) >= 60
 
 
-@pytest.mark.req("JOB-02", "JOB-01")
+@pytest.mark.req("JOB-02", "JOB-01", "FRN-13")
 def test_counters_are_what_a_list_of_the_urls_counts(answers: Answers) -> None:
     stats, rows = answers.job["stats"], list(answers.urls.values())
     by_status = Counter(row["status"] for row in rows)

@@ -65,7 +65,7 @@ def test_max_pages_is_exact(tmp_path: Path, limit: int) -> None:
     assert crawled.report.job.stats.settled == limit
 
 
-@pytest.mark.req("JOB-09")
+@pytest.mark.req("JOB-09", "FRN-11")
 @waits
 async def test_max_pages_is_exact_with_two_workers(tmp_path: Path) -> None:
     """Two workers on three hosts share one limit."""
