@@ -25,6 +25,9 @@ from tests.support.waiting import waits
 @waits
 async def test_a_tenant_is_registered_limited_and_given_a_key(tmp_path: Path) -> None:
     async with serving(tmp_path) as ground:
+        plain = await ground.admin.post("/admin/tenants", {"name": "initech"})
+        kept = [plain.json["quota"][name] for name in ("maxDailyPages", "maxStorageBytes")]
+        assert kept == [1000, 1_000_000_000]
         asked = {"name": "globex", "title": "Globex", "quota": {"maxDailyPages": 7}}
         made = await ground.admin.post("/admin/tenants", asked)
         assert made.status == 201 and made.json["quota"]["maxConcurrentCrawls"] == 3
@@ -48,7 +51,7 @@ async def test_a_tenant_is_registered_limited_and_given_a_key(tmp_path: Path) ->
         assert (await ground.admin.post(path)).status == 200
         assert (await theirs.get("/usage")).status == 401
         names = [one["name"] for one in (await ground.admin.get("/admin/tenants")).json["tenants"]]
-        assert names == ["acme", "default", "globex", "umbrella"]
+        assert names == ["acme", "default", "globex", "initech", "umbrella"]
         assert (await ground.admin.get("/admin/tenants/nobody")).status == 404
 
 

@@ -18,6 +18,7 @@ from tests.support.crawl import (
     page,
     paths,
     plan,
+    profile_config,
     robots,
     to,
 )
@@ -179,7 +180,7 @@ def test_the_key_is_what_the_server_sees(tmp_path: Path) -> None:
     assert len(crawled.records) == 4
 
 
-@pytest.mark.req("LNK-01", "FRN-04")
+@pytest.mark.req("LNK-01", "FRN-02", "FRN-04")
 def test_in_breadth_depth_by_depth(tmp_path: Path) -> None:
     """What a sitemap lists has no advantage, and one depth is first in, first out."""
     routes = {
@@ -192,7 +193,8 @@ def test_in_breadth_depth_by_depth(tmp_path: Path) -> None:
         "/3/a": page("3a"),
     }
     with Site(routes) as site:
-        crawl_site(tmp_path, site.url("/"), assignments=("order=bfs",))
+        order = profile_config("docs").order
+        crawl_site(tmp_path, site.url("/"), assignments=(f"order={order}",))
     asked = [path for path in paths(site.log) if path in routes]
     assert asked == ["/", "/1/a", "/1/b", "/2/a", "/2/b", "/3/a"]
 
