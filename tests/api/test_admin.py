@@ -12,6 +12,7 @@ from geomi.model.dataset.queue import Message
 from geomi.model.dataset.seed import Partition
 from geomi.service.access import keys, tenants
 from geomi.service.access.keys import KeyRole
+from geomi.service.crawling.crawls import begin_waiting
 from geomi.service.service import open_service
 from tests.api.asking import CRAWL, LOCAL, OTHER, TENANT, Client, everything_in, serving
 from tests.api.filling import WEB, filled, worked_off
@@ -24,6 +25,9 @@ from tests.support.waiting import waits
 @waits
 async def test_a_tenant_is_registered_limited_and_given_a_key(tmp_path: Path) -> None:
     async with serving(tmp_path) as ground:
+        plain = await ground.admin.post("/admin/tenants", {"name": "initech"})
+        kept = [plain.json["quota"][name] for name in ("maxDailyPages", "maxStorageBytes")]
+        assert kept == [1000, 1_000_000_000]
         asked = {"name": "globex", "title": "Globex", "quota": {"maxDailyPages": 7}}
         made = await ground.admin.post("/admin/tenants", asked)
         assert made.status == 201 and made.json["quota"]["maxConcurrentCrawls"] == 3
@@ -47,7 +51,7 @@ async def test_a_tenant_is_registered_limited_and_given_a_key(tmp_path: Path) ->
         assert (await ground.admin.post(path)).status == 200
         assert (await theirs.get("/usage")).status == 401
         names = [one["name"] for one in (await ground.admin.get("/admin/tenants")).json["tenants"]]
-        assert names == ["acme", "default", "globex", "umbrella"]
+        assert names == ["acme", "default", "globex", "initech", "umbrella"]
         assert (await ground.admin.get("/admin/tenants/nobody")).status == 404
 
 
@@ -117,6 +121,19 @@ async def test_a_provider_is_registered_by_the_fields_of_the_catalogue(tmp_path:
         assert allows.status == 200
         assert (await ground.admin.delete("/admin/providers/village")).status == 204
         assert (await ground.admin.delete("/admin/providers/openai")).status == 422
+
+
+@pytest.mark.req("CFG-02")
+@waits
+async def test_every_seed_of_a_registration_is_in_the_queue_of_its_crawl(tmp_path: Path) -> None:
+    seeds = ["http://localhost:8080/boat", "http://localhost:8080/car"]
+    async with serving(tmp_path) as ground:
+        await ground.admin.post("/admin/providers", PROVIDER | {"seed_urls": seeds})
+        begun = await ground.admin.post("/admin/providers/village/crawls", {"collectionId": "apis"})
+        assert await begin_waiting(ground.service) == 1
+        found = await ground.admin.get(f"/crawls/{begun.json['jobId']}/urls")
+        waiting = {(one["url"], one["source"], one["status"]) for one in found.json["urls"]}
+        assert {(seed, "seed", "pending") for seed in seeds} <= waiting
 
 
 @pytest.mark.slow

@@ -12,6 +12,7 @@ from geomi.engine import jobs
 from geomi.model.job import JobState, StopReason
 from geomi.model.tenant import Quota
 from geomi.service.access import tenants
+from geomi.service.crawling.crawls import begin_waiting
 from tests.api.asking import CRAWL, LOCAL, TENANT, serving
 from tests.support.waiting import waits
 
@@ -206,6 +207,23 @@ async def test_one_crawl_too_many_has_to_wait_outside(tmp_path: Path) -> None:
         refused = await ground.mine.post("/crawls", CRAWL)
         assert refused.status == 429 and int(refused.headers["retry-after"]) > 0
         assert (await ground.other.post("/crawls", CRAWL)).status == 202
+
+
+@pytest.mark.req("JOB-05")
+@waits
+async def test_a_fourth_crawl_begins_when_one_of_three_is_over(tmp_path: Path) -> None:
+    async with serving(tmp_path) as ground:
+        await tenants.change(ground.service, TENANT, quota=Quota())
+        names = [(await ground.mine.post("/crawls", CRAWL)).json["jobId"] for _ in range(4)]
+
+        async def begun() -> list[str]:
+            await begin_waiting(ground.service)
+            told = [(await ground.mine.get(f"/crawls/{name}")).json["status"] for name in names]
+            return [name for name, state in zip(names, told, strict=True) if state == "processing"]
+
+        assert await begun() == names[:3]
+        await ground.mine.post(f"/crawls/{names[1]}/cancel")
+        assert await begun() == [names[0], *names[2:]]
 
 
 @pytest.mark.req("JOB-05")

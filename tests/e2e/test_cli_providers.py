@@ -87,6 +87,15 @@ def test_a_blocked_url_is_left_alone_until_it_is_removed(tmp_path: Path) -> None
         assert "/docs/a" in [seen.path for seen in site.log]
 
 
+@pytest.mark.req("ERR-04")
+def test_a_403_is_a_warning_in_the_log(tmp_path: Path) -> None:
+    with Site(ROUTES | {"/docs/a": Reply(status=403)}) as site:
+        ended = run("crawl", site.url("/docs"), *HERE[:-1], "-v", "-o", str(tmp_path))
+    lines = [json.loads(line) for line in ended.stderr.splitlines() if line.startswith("{")]
+    (told,) = [one for one in lines if one.get("url") == site.url("/docs/a")]
+    assert (told["level"], told["state"], told["status"]) == ("warning", "failed", 403)
+
+
 @pytest.mark.req("CFG-19")
 def test_a_scan_file_is_a_crawl_that_warns_each_time_it_begins(tmp_path: Path) -> None:
     """A profile weaker than an RFC MUST is told at the start and when the job goes on."""

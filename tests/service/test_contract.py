@@ -152,7 +152,7 @@ async def test_a_second_lies_between_two_requests_of_the_contract(tmp_path: Path
     assert {one.headers["user-agent"] for one in site.log} == {AGENT}
 
 
-@pytest.mark.req("API-02", "JOB-03")
+@pytest.mark.req("API-02", "JOB-02", "JOB-03")
 @waits
 async def test_a_crawl_of_the_contract_ends_after_a_hundred_pages(tmp_path: Path) -> None:
     """Ten seeds on ten machines, each with more pages than it may bring."""
@@ -169,6 +169,8 @@ async def test_a_crawl_of_the_contract_ends_after_a_hundred_pages(tmp_path: Path
                 {"seedUrls": [site.url("/0") for site in sites], "config": QUICK},
             )
             assert (job["status"], job["stopReason"]) == ("completed", "max_pages")
+            limits = [job["config"][name] for name in ("maxDepth", "maxDuration", "maxBytes")]
+            assert limits == [3, 3600, 104_857_600]
             assert job["stats"]["urlsProcessed"] == 100
             assert job["stats"]["urlsQueued"] == 50
 

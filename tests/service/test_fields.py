@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import zlib
+from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
 
 import pytest
 
-from tests.api.asking import CRAWL, serving
+from tests.api.asking import CRAWL, LOCAL, serving
 from tests.api.filling import EAGER, WEB
 from tests.service.working import crawled
-from tests.support.crawl import crawl_site
+from tests.support.crawl import crawl_site, page, paths
 from tests.support.server import Reply, Site
 from tests.support.waiting import waits
 
@@ -61,6 +62,40 @@ async def test_the_slower_of_rate_and_delay_counts(tmp_path: Path) -> None:
             seen = sorted((one.started_s, one.ended_s or 0.0) for one in site.log)
             gaps = [two[0] - one[1] for one, two in pairwise(seen)]
             assert len(gaps) >= 4 and min(gaps) >= 0.29
+
+
+@pytest.mark.req("CFG-13", "CFG-14", "CFG-18", "SCP-05", "SCP-06")
+@pytest.mark.parametrize("boundary", ["", "allowedDomains", "followExternalLinks"])
+@waits
+async def test_a_crawl_stays_within_the_boundaries_it_was_given(
+    tmp_path: Path, boundary: str
+) -> None:
+    """Two globs of URLs, a depth, and hosts: those of the seeds unless others are named."""
+    web = {
+        "/docs/": page("d", "/docs/a", "/docs/old/x", "/blog/b", "http://away.test/docs/"),
+        "/docs/a": page("a", "/docs/a/b"),
+        "/docs/a/b": page("b", "/docs/a/b/c"),
+    }
+    values = {"allowedDomains": ["away.test"], "followExternalLinks": True}
+    config = EAGER | {name: value for name, value in values.items() if name == boundary}
+    config |= {
+        "includePatterns": ["http://*/docs/**"],
+        "excludePatterns": ["**/old/**"],
+        "maxDepth": 2,
+        "maxPages": 10,
+    }
+    asked = {"collectionId": "c", "seedUrls": ["http://home.test/docs/"], "config": config}
+    with Site(web) as site, Site({"/docs/": page("away")}, address="127.0.0.2") as away:
+        names = (
+            f"home.test:80:127.0.0.1:{site.port}",
+            f"away.test:80:127.0.0.2:{away.port}",
+        )
+        async with serving(tmp_path, replace(LOCAL, resolve=names)) as ground:
+            made = (await ground.mine.post("/crawls", asked)).json
+            assert made["config"]["maxPages"] == 10
+            await crawled(ground.desk, made["jobId"])
+    assert set(paths(site.log)) == {"/docs/", "/docs/a", "/docs/a/b"}
+    assert bool(away.log) is bool(boundary)
 
 
 @pytest.mark.req("HTTP-13")

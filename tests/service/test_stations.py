@@ -17,8 +17,9 @@ from geomi.model.verdict import State
 from geomi.service import deliveries
 from geomi.service.crawling.crawls import begin_waiting
 from tests.api.asking import CRAWL, TENANT, Ground, serving
-from tests.api.filling import WEB, started
+from tests.api.filling import EAGER, WEB, started
 from tests.service.working import crawled, is_over, understood
+from tests.support.crawl import page
 from tests.support.server import Reply, Site
 from tests.support.waiting import waits
 
@@ -121,7 +122,7 @@ async def test_an_ending_crawl_is_understood_and_told_before_it_is_completed(
             assert heard["crawl"]["jobId"] == job_id
 
 
-@pytest.mark.req("WF-15", "JOB-11")
+@pytest.mark.req("WF-15", "JOB-11", "FRN-13")
 @waits
 async def test_a_tenant_sees_each_phase_of_its_crawl(tmp_path: Path) -> None:
     """Initialize, discovery, processing, finalize: each is told while it lasts, and afterwards."""
@@ -136,8 +137,10 @@ async def test_a_tenant_sees_each_phase_of_its_crawl(tmp_path: Path) -> None:
             seen.append((await ground.mine.get(path)).json["status"])
             await begin_waiting(ground.service)
             seen.append((await ground.mine.get(path)).json["status"])
+            assert await _statuses(ground, path) == {"pending"}
             job = await crawled(ground.desk, job_id)
             seen.append((await ground.mine.get(path)).json["status"])
+            assert await _statuses(ground, path) == {"processing", "failed"}
             await jobs.complete(world, job)
             seen.append((await ground.mine.get(path)).json["status"])
             phases = ["pending", "initializing", "discovering", "processing", "finalizing"]
@@ -153,6 +156,7 @@ async def test_a_tenant_sees_each_phase_of_its_crawl(tmp_path: Path) -> None:
             assert list(dict.fromkeys(states[1:])) == seen
             urls = (await ground.mine.get(f"{path}/urls?status=failed")).json["urls"]
             assert [(one["httpStatus"], bool(one["error"])) for one in urls] == [(404, True)]
+            assert await _statuses(ground, path) == {"completed", "failed"}
             assert (await ground.other.get(path)).status == 404
 
 
@@ -175,6 +179,28 @@ async def test_a_crawls_limits_have_ceilings(
         refused = await ground.mine.post("/crawls", CRAWL | {"config": {name: over}})
         assert refused.status == 400
         assert [fault["field"] for fault in refused.json["errors"]] == [f"config.{name}"]
+
+
+@pytest.mark.req("JOB-03")
+@pytest.mark.parametrize(
+    ("limit", "reason"), [({"maxBytes": 1}, "max_bytes"), ({"maxDuration": 1}, "max_time")]
+)
+@waits
+async def test_a_crawl_ends_at_its_bytes_and_at_its_time(
+    tmp_path: Path, limit: dict[str, int], reason: str
+) -> None:
+    """A site without an end is left; what waits stays."""
+    slow = EAGER | {"delayBetweenRequests": 50, "maxDepth": 10, "maxPages": 10_000}
+    with Site(
+        {}, otherwise=lambda at: page(at.path, *(f"{at.path}{n}/" for n in range(9)))
+    ) as site:
+        async with serving(tmp_path) as ground:
+            asked = CRAWL | {"seedUrls": [site.url("/")], "config": slow | limit}
+            job_id = (await ground.mine.post("/crawls", asked)).json["jobId"]
+            await crawled(ground.desk, job_id)
+            told = (await ground.mine.get(f"/crawls/{job_id}")).json
+    assert told["stopReason"] == reason
+    assert told["stats"]["urlsQueued"] > 0 and len(site.log) < 50
 
 
 @pytest.mark.req("JOB-01", "JOB-02")
@@ -212,6 +238,12 @@ async def test_the_last_pages_of_a_cancelled_crawl_can_be_found(tmp_path: Path) 
             await understood(ground.service, is_found)
             told = (await ground.mine.get(f"/crawls/{job_id}")).json
             assert told["status"] == "cancelled"
+
+
+async def _statuses(ground: Ground, path: str) -> set[str]:
+    """Return the statuses of a crawl's pages; its front page's host may have a sitemap, too."""
+    urls = (await ground.mine.get(f"{path}/urls")).json["urls"]
+    return {one["status"] for one in urls if not one["url"].endswith(".xml")}
 
 
 async def _finds(ground: Ground, words: str) -> bool:

@@ -220,7 +220,34 @@ async def test_a_url_that_is_tried_again_tells_when(tmp_path: Path) -> None:
     assert _seconds(row["nextAttemptAt"]) - _seconds(row["lastAttemptAt"]) >= 60
 
 
-@pytest.mark.req("JOB-02", "JOB-01")
+@pytest.mark.req("CFG-16", "CFG-17")
+@waits
+async def test_a_crawl_indexes_what_it_was_asked_for(tmp_path: Path) -> None:
+    """Pages of one type and of some length, whatever they are worth; the others say why not."""
+    config = QUICK | {
+        "targetContentTypes": ["policy"],
+        "minContentLength": 600,
+        "enableQualityCheck": False,
+    }
+    with Site(WEB) as site:
+        async with serving(tmp_path) as ground:
+            asked = {"collectionId": "shop", "seedUrls": [site.url("/")], "config": config}
+            await carried_out(ground, "/crawler/crawls", asked)
+            found = (await ground.mine.get("/documents?collectionId=shop&limit=100")).json
+            told = [
+                (await ground.mine.get(f"/documents/{one['documentId']}")).json
+                for one in found["documents"]
+            ]
+    made = {one["url"].removeprefix(site.url("")): one["analysis"] for one in told}
+    reasons = {path: one["decision"]["reason"] for path, one in made.items()}
+    assert reasons == dict.fromkeys(("/", "/kit", "/story", "/copy"), "page_type") | {
+        "/privacy": "accepted",
+        "/faq": "too_short",
+    }
+    assert {one["quality"] for one in made.values()} == {None}
+
+
+@pytest.mark.req("JOB-02", "JOB-01", "FRN-13")
 def test_counters_are_what_a_list_of_the_urls_counts(answers: Answers) -> None:
     stats, rows = answers.job["stats"], list(answers.urls.values())
     by_status = Counter(row["status"] for row in rows)
@@ -242,6 +269,7 @@ def test_counters_are_what_a_list_of_the_urls_counts(answers: Answers) -> None:
     assert stats["processingTimeMs"] > 0
 
 
+@pytest.mark.req("HTTP-13")
 def test_a_document_has_what_was_fetched(answers: Answers) -> None:
     story, site = answers.documents["/story"], answers.site
     assert (story["url"], story["finalUrl"]) == (site.url("/story"), site.url("/story"))

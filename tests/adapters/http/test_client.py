@@ -358,6 +358,7 @@ def test_an_endless_answer_ends(start: bytes, again: bytes) -> None:
 # time
 
 
+@pytest.mark.req("HTTP-11")
 @pytest.mark.parametrize(
     "parts",
     [
@@ -372,6 +373,7 @@ def test_silence_ends_a_fetch(parts: tuple[bytes, ...]) -> None:
     assert (fetched.failure, "0.1 s" in fetched.detail) == (Outcome.TIMEOUT, True)
 
 
+@pytest.mark.req("HTTP-10", "HTTP-11")
 @pytest.mark.parametrize("start", [b"HTTP/1.1 200 OK\r\nX: ", OK + b"\r\n"])
 def test_a_drip_does_not_outlast_the_total_deadline(start: bytes) -> None:
     drip: list[bytes | float] = [b"x", 0.02]

@@ -354,6 +354,7 @@ def test_pages_that_name_one_another_in_a_circle_have_one_that_stands_for_them(
     assert {of for of in copies.values() if of} <= {*originals, *map(site.url, routes)}
 
 
+@pytest.mark.req("ERR-17")
 def test_a_page_that_cannot_be_read_costs_itself_alone(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

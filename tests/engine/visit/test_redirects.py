@@ -115,6 +115,7 @@ def test_the_target_has_one_identity_however_it_is_spelled(tmp_path: Path, locat
     assert crawled.record(site.url("/page"))["final_url"] == site.url("/page")
 
 
+@pytest.mark.req("SEC-04")
 def test_out_of_scope_is_recorded_and_not_fetched(tmp_path: Path) -> None:
     """The rule that excludes the target is named, and the other host is left alone."""
     with Site({"/": page("other")}, address="127.0.0.2") as other:

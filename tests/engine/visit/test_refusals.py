@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from geomi.model.config import CrawlConfig, HttpRules, Limits, Politeness
-from geomi.model.event import PageSettled
+from geomi.model.config import CrawlConfig, Limits, Politeness
 from geomi.model.verdict import Outcome, State
-from tests.support.crawl import crawl_site, page, paths, robots, to
+from tests.support.crawl import crawl_site, page, paths, profile_config, robots, to
 from tests.support.server import Reply, Route, Site
 from tests.support.timed_crawl import hand_in
 from tests.support.waiting import waits
@@ -20,23 +18,18 @@ DAY_S = 86_400.0
 ROUTES = {"/": page("home", "/no", "/yes"), "/no": Reply(status=403), "/yes": page("yes")}
 
 
-def forgiving(days: float) -> CrawlConfig:
-    """Leave a URL alone for some days; 0 is for good."""
-    return replace(CONFIG, http=HttpRules(refused_for_s=days * DAY_S))
-
-
 @pytest.mark.req("ERR-04")
 @pytest.mark.parametrize(
-    ("days", "later_days", "is_asked"),
-    [(30, 29, False), (30, 31, True), (0, 3000, False)],
+    ("profile", "days", "later_days", "is_asked"),
+    [("default", 30, 29, False), ("default", 30, 31, True), ("docs", 0, 3000, False)],
     ids=["before", "after", "for good"],
 )
 @waits
 async def test_a_403_is_left_alone_until_its_time_c91(
-    tmp_path: Path, days: float, later_days: float, is_asked: bool
+    tmp_path: Path, profile: str, days: float, later_days: float, is_asked: bool
 ) -> None:
     """It is written down with its reason and its date, and not asked for by any later job."""
-    config = forgiving(days)
+    config = profile_config(profile)
 
     with Site(ROUTES) as site:
         async with hand_in(tmp_path) as hand:
@@ -65,17 +58,6 @@ async def test_a_403_is_left_alone_until_its_time_c91(
         assert entry.detail.endswith("until 1970-02-11" if days else "for good")
 
 
-@pytest.mark.req("ERR-04")
-@waits
-async def test_a_403_is_warned_of(tmp_path: Path) -> None:
-    """An entry that failed is a line of the log at the level of a warning."""
-    with Site(ROUTES) as site:
-        async with hand_in(tmp_path) as hand:
-            await hand.crawl(CONFIG, site.url("/"))
-            (told,) = [one for one in hand.ear.of(PageSettled) if one.url == site.url("/no")]
-    assert (told.state, told.status) == (State.FAILED, 403)
-
-
 @pytest.mark.parametrize("status", [401, 407, 451])
 @waits
 async def test_others_refuse_for_this_job_alone_g01(tmp_path: Path, status: int) -> None:
@@ -95,11 +77,11 @@ async def test_a_refusal_that_is_lifted_is_asked_again(tmp_path: Path) -> None:
     """What an administrator forgets is forgotten."""
     with Site(ROUTES) as site:
         async with hand_in(tmp_path) as hand:
-            await hand.crawl(forgiving(0), site.url("/"))
+            await hand.crawl(profile_config("docs"), site.url("/"))
             (refusal,) = await hand.world.store.refusals.list(after=b"", limit=10)
             assert await hand.world.store.refusals.remove(refusal.url_hash)
             site.routes = {**ROUTES, "/no": page("now allowed")}
-            job = await hand.crawl(forgiving(0), site.url("/"))
+            job = await hand.crawl(profile_config("docs"), site.url("/"))
             entry = (await hand.entries(job))["/no"]
     assert entry.state is State.COMPLETED
 

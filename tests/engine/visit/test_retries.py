@@ -100,7 +100,7 @@ async def test_a_broken_connection_gets_one_more_try_after_half_a_minute(
     assert (entry.state, entry.outcome) == (State.FAILED, outcome)
 
 
-@pytest.mark.req("WF-10", "SCP-15", "LEG-09")
+@pytest.mark.req("WF-10", "SCP-15", "LEG-09", "ERR-05")
 @pytest.mark.parametrize(
     ("status", "outcome"),
     [

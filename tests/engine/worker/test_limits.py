@@ -65,7 +65,7 @@ def test_max_pages_is_exact(tmp_path: Path, limit: int) -> None:
     assert crawled.report.job.stats.settled == limit
 
 
-@pytest.mark.req("JOB-09")
+@pytest.mark.req("JOB-09", "FRN-11")
 @waits
 async def test_max_pages_is_exact_with_two_workers(tmp_path: Path) -> None:
     """Two workers on three hosts share one limit."""
@@ -217,7 +217,7 @@ class TestRequests:
         assert agent.startswith("geomi/")
         assert agent.endswith(f"(+{LOCAL.contact})")
 
-    @pytest.mark.req("HTTP-02", "HTTP-04", "HTTP-06")
+    @pytest.mark.req("HTTP-02", "HTTP-04", "HTTP-06", "HTTP-09")
     @pytest.mark.parametrize(
         ("profile", "agent", "encodings"),
         [

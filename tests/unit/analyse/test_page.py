@@ -68,6 +68,8 @@ def test_a_text_beyond_the_limit_is_cut_and_not_refused() -> None:
     long = PRODUCT + "\n\nIt lasts. " * 500
     cut = understood(AnalysisRules(max_chars=1000), long)
     assert cut.decision.should_index
+    few = understood(AnalysisRules(max_chars=1000, min_chars=1001), long)
+    assert few.decision.reason is IndexReason.TOO_SHORT, "no more than that was read"
 
 
 def test_a_page_that_gives_orders_is_read_like_any_other() -> None:

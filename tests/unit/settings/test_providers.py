@@ -381,7 +381,7 @@ class TestRegistration:
 class TestLayer:
     """What a provider says about a crawl of it."""
 
-    @pytest.mark.req("CFG-01", "CFG-08", "C-31")
+    @pytest.mark.req("CFG-01", "CFG-05", "CFG-06", "CFG-08", "C-31")
     def test_the_crawl_is_bounded_by_it_under_the_docs_profile(self) -> None:
         resolved = crawl_of(presets()["stripe"])
         config, origins = resolved.config, dict(resolved.origins)
@@ -397,12 +397,13 @@ class TestLayer:
         assert origins["limits.max_depth"] == "provider stripe"
         assert origins["url.query"] == "profile docs"
 
-    @pytest.mark.req("CFG-09", "CFG-10", "FUT-05")
-    def test_its_sitemap_and_its_wish_to_be_rendered(self) -> None:
-        config = crawl_of(
-            read(sitemap_url="https://docs.example.test/map.xml", spa_rendering=True)
-        ).config
-        assert config.scope.sitemap_urls == ("https://docs.example.test/map.xml",)
+    @pytest.mark.req("CFG-07", "CFG-09", "CFG-10", "FUT-05")
+    def test_its_pace_its_sitemap_and_its_wish_to_be_rendered(self) -> None:
+        map_url = "https://docs.example.test/map.xml"
+        provider = read(request_delay_ms=2500, sitemap_url=map_url, spa_rendering=True)
+        config = crawl_of(provider).config
+        assert config.politeness.base_delay_s == 2.5
+        assert config.scope.sitemap_urls == (map_url,)
         assert config.render == "always"
 
     @pytest.mark.req("LEG-10", "SCP-14")
