@@ -295,7 +295,7 @@ def test_other_types_have_fields_by_their_own_schemas(answers: Answers) -> None:
     assert answers.documents["/story"]["analysis"]["extraction"] is None
 
 
-@pytest.mark.req("DUP-05", "ANA-10")
+@pytest.mark.req("DUP-05", "ANA-08", "ANA-10")
 def test_a_page_much_like_another_is_flagged(answers: Answers) -> None:
     """Of what nobody can know, the answer says that nobody knows."""
     quality = {path: one["analysis"]["quality"] for path, one in answers.documents.items()}
@@ -303,6 +303,9 @@ def test_a_page_much_like_another_is_flagged(answers: Answers) -> None:
     assert 0 < quality["/copy"]["originality"] < 2
     assert "duplicate_suspected" not in quality["/story"]["flags"]
     assert quality["/story"]["unknownFlags"] == ["auto_generated"]
+    assert quality["/story"]["originality"] is None
+    for told in quality.values():
+        assert all(0 <= told[name] <= 10 for name in ("overall", "depth", "readability"))
 
 
 @pytest.mark.req("ANA-21")
