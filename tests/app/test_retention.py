@@ -110,7 +110,7 @@ async def _check_readable(home: DataDirectory, job: CrawlJob) -> None:
         assert await home.world.archive.read(found.record)
 
 
-@pytest.mark.req("FRN-14", "G-04")
+@pytest.mark.req("FRN-14", "G-04", "STO-06")
 @waits
 async def test_urls_go_and_pages_stay(tmp_path: Path) -> None:
     with Site(OLD) as site:

@@ -16,6 +16,7 @@ from geomi.adapters.store.store import open_sqlite
 from geomi.app import DATABASE, TENANT
 from geomi.cli.program import main
 from geomi.model.site import Refusal
+from tests.support.crawl import page
 from tests.support.ready import Stock
 from tests.support.server import Reply, Site
 
@@ -225,6 +226,21 @@ class TestBlocked:
         command("blocked", "remove", url)
         code, _, err = command("blocked", "remove", url)
         assert (code, f"`{url}` is not blocked" in err) == (2, True)
+
+    @pytest.mark.req("DAT-05")
+    def test_what_answered_403_is_listed_and_never_asked_for_again(self, command: Command) -> None:
+        routes = {"/": page("home", "/shut", "/open"), "/open": page("open")}
+        with Site({**routes, "/shut": Reply(b"no", status=403)}) as site:
+            local = ("--allow-private", "--delay", "0", "--set", "http.refused_for_s=0")
+            assert command("crawl", site.url("/"), *local)[0] == 0
+            (listed,) = data(command, "blocked", "list")
+            told = {name: listed[name] for name in ("url", "status", "until_s", "holds")}
+            assert told == {
+                "url": site.url("/shut"), "status": 403, "until_s": None, "holds": True,
+            }  # fmt: skip
+            site.log.clear()
+            assert command("crawl", site.url("/"), *local)[0] == 0
+            assert {seen.path for seen in site.log} == {"/", "/open"}
 
     def test_a_reason_is_told_once(self, command: Command) -> None:
         command("blocked", "add", "http://a.test/x")

@@ -76,7 +76,6 @@ def ground(request: pytest.FixtureRequest, tmp_path: Path) -> Ground:
     return Ground(open_dataset(url), to_bucket)
 
 
-@pytest.mark.req("STO-03")
 @waits
 async def test_files_are_written_read_and_removed(ground: Ground) -> None:
     dataset = ground.dataset

@@ -307,6 +307,19 @@ def test_a_domain_is_collected_written_and_marked_and_then_left_alone(
     assert {path.name: path.read_bytes() for path in folder.iterdir()} == files
 
 
+@pytest.mark.req("STO-03")
+def test_every_file_of_a_dataset_lies_where_the_layout_has_it(
+    geomi_seeds: Command, dataset: Path
+) -> None:
+    assert geomi_seeds("run", str(dataset), "-q").code == 0
+    day = "country=sg/category=news/date=2026-01-28"
+    raw, main_file = f"raw/{day}/raw_0001.json", "domain_metadata.json"
+    parts = (main_file, f"{main_file}.success", "robots.txt", "sitemap.xml")
+    collected = {f"prod/{day}/{domain}/{part}" for domain in DOMAINS for part in parts}
+    found = {path.relative_to(dataset).as_posix() for path in dataset.rglob("*") if path.is_file()}
+    assert found == {raw, f"{raw}.success"} | collected
+
+
 @pytest.mark.req("SED-24", "SED-22")
 def test_where_a_groups_domain_id_and_paths_come_from(
     geomi_seeds: Command, web: Web, dataset: Path

@@ -103,6 +103,8 @@ async def test_new_changed_deleted_and_unchanged_pages_are_told_apart(tmp_path: 
         hand.clock.advance(8 * DAY_S)
         routes(site)["/a"] = page("a", "/", "/deep", "/new", text="another text, twice as good")
         routes(site)["/new"] = page("new")
+        # Other bytes around the same text are no change.
+        routes(site)["/b"] = page("b", "/", "/a", head='<meta name="built" content="today">')
         del routes(site)["/deep"]
         _, changes = await again(hand, crawl)
         assert changes.counts == {

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import orjson
 import pytest
@@ -19,7 +20,8 @@ from geomi.service.crawling.crawls import begin_waiting
 from tests.api.asking import CRAWL, TENANT, Ground, serving
 from tests.api.filling import EAGER, WEB, started
 from tests.service.working import crawled, is_over, understood
-from tests.support.crawl import page
+from tests.support.crawl import LOCAL, page
+from tests.support.models import ModelServer, Scripted, embeddings
 from tests.support.server import Reply, Site
 from tests.support.waiting import waits
 
@@ -120,6 +122,27 @@ async def test_an_ending_crawl_is_understood_and_told_before_it_is_completed(
             (heard,) = [orjson.loads(seen.body) for seen in receiver.log]
             assert heard["event"] == "crawl.completed"
             assert heard["crawl"]["jobId"] == job_id
+
+
+@pytest.mark.req("EMB-04")
+@waits
+async def test_vectors_are_made_when_a_crawl_is_finalised(tmp_path: Path) -> None:
+    """The model knows a ferry by its meaning, which no word of the question says."""
+
+    def answer(question: dict[str, Any]) -> Scripted:
+        texts = question["input"]
+        return embeddings([(1.0, "ferry" in one or "boat trip" in one) for one in texts])
+
+    with Site(WEB) as site, ModelServer(answer) as server:
+        models = replace(LOCAL, model_endpoint=server.endpoint, embedder="openai:tiny")
+        async with serving(tmp_path, models) as ground:
+            job_id = (await started(ground.mine, site))["jobId"]
+            assert (await crawled(ground.desk, job_id)).state is JobState.FINALIZING
+            assert not server.asked
+            await understood(ground.service, lambda: is_over(ground.desk, job_id))
+            assert sum(len(asked["input"]) for asked in server.asked) >= 3
+            told = (await ground.mine.post("/search", {"query": "boat trip"})).json
+            assert told["results"][0]["url"] == site.url("/boat")
 
 
 @pytest.mark.req("WF-15", "JOB-11", "FRN-13")

@@ -66,7 +66,8 @@ WEB: dict[str, Route] = {
     "/robots.txt": robots("User-agent: *", "Disallow: /secret"),
     "/": page(
         "Silk Works", "/kit", "/faq", "/privacy", '<a href="/story" rel="next">the story</a>',
-        "/copy", "/gone", "/secret", "/moved", "/table", text=prose("silk works"),
+        "/copy", "/gone", "/secret", "/moved", "/table", "https://example.org/silk",
+        text=prose("silk works"),
     ),
     "/kit": page(
         "Orb Kit", head=f'<script type="application/ld+json">{json.dumps(KIT)}</script>',
@@ -82,7 +83,7 @@ WEB: dict[str, Route] = {
         "</main></body></html>".encode()
     ),
     "/story": page("The bridge", "/kit", head=STORY_HEAD, text=prose("the bridge")),
-    "/copy": page("The bridge", "/kit", text=prose("the bridge")),
+    "/copy": page("The bridge", "/kit", text=f"{prose('the bridge')} Nobody asked for more."),
     "/moved": Reply(status=301, headers=(("Location", "/story"),)),
     "/table": Reply(b"a,b\n", content_type="text/csv; charset=utf-8"),
 }  # fmt: skip
@@ -269,7 +270,7 @@ def test_counters_are_what_a_list_of_the_urls_counts(answers: Answers) -> None:
     assert stats["processingTimeMs"] > 0
 
 
-@pytest.mark.req("HTTP-13")
+@pytest.mark.req("HTTP-13", "EXT-09", "META-01")
 def test_a_document_has_what_was_fetched(answers: Answers) -> None:
     story, site = answers.documents["/story"], answers.site
     assert (story["url"], story["finalUrl"]) == (site.url("/story"), site.url("/story"))
@@ -284,6 +285,7 @@ def test_a_document_has_what_was_fetched(answers: Answers) -> None:
     assert story["modifiedAt"].startswith("2026-02-03")
     assert story["fetchTimeMs"] >= 0 and story["renderTimeMs"] is None
     links = {link["url"]: link for link in answers.documents["/"]["links"]}
+    assert links["https://example.org/silk"]["isInternal"] is False
     assert links[site.url("/story")] == {
         "url": site.url("/story"), "text": "the story", "isInternal": True, "rel": "next",
     }  # fmt: skip
@@ -318,6 +320,19 @@ def test_other_types_have_fields_by_their_own_schemas(answers: Answers) -> None:
     assert policy["data"]["effectiveDate"] == "2026-03-01"
     assert [one["heading"] for one in policy["data"]["sections"]][-1] == "3. Your rights"
     assert answers.documents["/story"]["analysis"]["extraction"] is None
+
+
+@pytest.mark.req("DUP-05", "ANA-08", "ANA-10")
+def test_a_page_much_like_another_is_flagged(answers: Answers) -> None:
+    """Of what nobody can know, the answer says that nobody knows."""
+    quality = {path: one["analysis"]["quality"] for path, one in answers.documents.items()}
+    assert "duplicate_suspected" in quality["/copy"]["flags"]
+    assert 0 < quality["/copy"]["originality"] < 2
+    assert "duplicate_suspected" not in quality["/story"]["flags"]
+    assert quality["/story"]["unknownFlags"] == ["auto_generated"]
+    assert quality["/story"]["originality"] is None
+    for told in quality.values():
+        assert all(0 <= told[name] <= 10 for name in ("overall", "depth", "readability"))
 
 
 @pytest.mark.req("ANA-21")

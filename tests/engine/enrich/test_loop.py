@@ -130,6 +130,26 @@ class TestFollowing:
             assert await enrich_all(home.world, search_index) == 0
             assert await rows(home.world) == {}
 
+    @pytest.mark.req("CHK-04", "CTY-09", "C-73")
+    @waits
+    async def test_chunks_are_the_markdown_up_to_its_limit(self, tmp_path: Path) -> None:
+        """What stands behind the first 100,000 characters is collected, and not found."""
+        ear = Ear()
+        filler = "".join(f"<p>The {word} {deed}.</p>" for word in NOUNS for deed in DEEDS)
+        listing = "<pre><code class=language-sh>loom --thread silk</code></pre>"
+        body = f"<h2>Threads</h2>{listing}{filler * 30}<p>A xylophone at last.</p>"
+        routes = {"/": Reply(f"<title>Looms</title><main>{body}</main>".encode())}
+        async with home_in(tmp_path, ear) as home, open_search_index(home) as search_index:
+            with Site(routes) as site:
+                crawled = await crawl_all(home, ear, site)
+            assert "xylophone" in crawled.records[0]["markdown"][100_000:]
+            await enrich_all(home.world, search_index)
+            (hit, *_) = (await search(search_index.index, "loom thread silk")).hits
+            assert "```sh\nloom --thread silk\n```" in hit.passage.text
+            assert hit.passage.headings == ("Threads",)
+            assert await found(search_index.index, "xylophone") == []
+            assert (await rows(home.world))[""].chunks > 50
+
     @pytest.mark.req("CFG-18", "IDX-05")
     @waits
     async def test_the_collection_of_a_job(self, tmp_path: Path) -> None:

@@ -10,6 +10,7 @@ import pytest
 
 from geomi.adapters.http import client
 from geomi.adapters.http.room import FREE_BYTES, BodyMemory
+from geomi.engine.visit import parsing
 from geomi.engine.visit.parsing import INLINE_BYTES
 from geomi.engine.worker import settler
 from geomi.model.verdict import Outcome, State
@@ -139,6 +140,19 @@ class TestContentTypes:
             assert paths(site.log) == ["/", "/empty"]
         assert outcome_of(crawled, site.url("/empty")) == (State.SKIPPED, Outcome.EMPTY)
         assert len(crawled.records) == 1
+
+    @pytest.mark.req("CTY-11")
+    def test_what_cannot_be_parsed_is_not_processed_further(
+        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        """It is not kept, and its links are not followed."""
+        monkeypatch.setattr(parsing, "PARSE_DEADLINE_S", 0.001)
+        hard = page("hard", "/never", text="words " * INLINE_BYTES)
+        with Site({"/": page("home", "/hard"), "/hard": hard, "/never": page("never")}) as site:
+            crawled = crawl_site(tmp_path, site.url("/"))
+            assert paths(site.log) == ["/", "/hard"]
+        assert outcome_of(crawled, site.url("/hard")) == (State.SKIPPED, Outcome.TOO_COMPLEX)
+        assert crawled.urls == [site.url("/")]
 
     def test_a_monstrous_page_does_not_end_the_crawl(self, tmp_path: Path) -> None:
         """Deep nesting, broken bytes and lone surrogates are one page's trouble (ERR-17)."""

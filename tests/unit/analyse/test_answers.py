@@ -81,7 +81,7 @@ class TestType:
     def test_every_type_is_one(self, category: str) -> None:
         assert read_type({**TYPE, "category": category}, ENGINE).page_type == category
 
-    @pytest.mark.req("C-72")
+    @pytest.mark.req("C-72", "ANA-05")
     @pytest.mark.parametrize(
         ("told", "problem"),
         [

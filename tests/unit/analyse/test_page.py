@@ -65,11 +65,13 @@ def test_each_part_can_be_switched_off() -> None:
 
 @pytest.mark.req("C-73", "CTY-09", "CFG-16")
 def test_a_text_beyond_the_limit_is_cut_and_not_refused() -> None:
-    long = PRODUCT + "\n\nIt lasts. " * 500
-    cut = understood(AnalysisRules(max_chars=1000), long)
+    long = PRODUCT + "\n\nIt lasts. " * 500 + "Xylophones sing. " * 50
+    cut, whole = (understood(AnalysisRules(max_chars=many), long) for many in (1000, 100_000))
     assert cut.decision.should_index
     few = understood(AnalysisRules(max_chars=1000, min_chars=1001), long)
     assert few.decision.reason is IndexReason.TOO_SHORT, "no more than that was read"
+    assert cut.summary is not None and whole.summary is not None
+    assert "xylophones" in whole.summary.keywords and "xylophones" not in cut.summary.keywords
 
 
 def test_a_page_that_gives_orders_is_read_like_any_other() -> None:

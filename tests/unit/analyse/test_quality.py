@@ -48,6 +48,7 @@ def test_a_good_page_is_better_than_a_poor_one_in_every_way() -> None:
     assert good.relevance is not None
     assert poor.relevance is not None
     assert good.relevance > poor.relevance
+    assert check(f"# Looms\n\n{SENTENCES * 9}").depth > check(f"# Looms\n\n{SENTENCES}").depth + 2
 
 
 @pytest.mark.req("ANA-09")

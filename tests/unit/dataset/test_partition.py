@@ -55,7 +55,7 @@ TRICKS = [
 ]
 
 
-@pytest.mark.req("SED-05", "SED-38", "SED-39", "STO-03")
+@pytest.mark.req("SED-05", "SED-38", "SED-39")
 def test_raw_paths() -> None:
     assert raw_path(SG, 1) == f"raw/{FOLDER}raw_0001.json"
     assert raw_path(SG, 12345) == f"raw/{FOLDER}raw_12345.json"
@@ -65,7 +65,7 @@ def test_raw_paths() -> None:
     assert rejects_path(raw_path(SG, 1)) == f"rejects/{FOLDER}raw_0001.jsonl"
 
 
-@pytest.mark.req("SED-06", "SED-40", "SED-41", "STO-03")
+@pytest.mark.req("SED-06", "SED-40", "SED-41")
 def test_prod_paths() -> None:
     folder = f"prod/{FOLDER}mom.gov.sg"
     assert result_path(SG, "MOM.gov.sg") == folder

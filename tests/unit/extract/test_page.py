@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from selectolax.lexbor import LexborHTMLParser
 
 from geomi.extract.page import extract
-from geomi.model.config import Extraction
+from geomi.model.config import Extraction, Ladder
 from geomi.model.page import Article
 from geomi.url.parse import absolute
 
@@ -131,3 +131,12 @@ def test_a_selected_table_is_written_as_one() -> None:
     article = extract(page, URL, "text/html", Extraction(content="#a"))
     assert article.markdown.startswith("| k | v |")
     assert "<table" not in article.markdown
+
+
+@pytest.mark.req("EXT-01")
+@pytest.mark.parametrize("ladder", list(Ladder))
+def test_the_jobs_own_selector_comes_before_every_other_rung(ladder: Ladder) -> None:
+    page = f"<article><p>{PROSE}</p></article><div class=own><p>Beside it.</p></div>".encode()
+    rules = Extraction(content=".own", ladder=ladder)
+    article = extract(page, URL, "text/html", rules)
+    assert (article.text, article.strategy) == ("Beside it.", "selector")

@@ -44,7 +44,7 @@ def test_what_was_stored_is_sent_c69(etag: str, date: str, expected: dict[str, s
     assert dict(conditions(page, URL, RULES)) == expected
 
 
-@pytest.mark.req("HTTP-03")
+@pytest.mark.req("HTTP-03", "META-04")
 def test_a_job_may_send_the_date_of_its_last_crawl_c69() -> None:
     found = dict(conditions(PAGE, URL, HttpRules(since=Since.LAST_CRAWLED)))
     assert found == {

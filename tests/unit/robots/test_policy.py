@@ -22,14 +22,14 @@ from geomi.robots.policy import (
 
 KEY = RobotsKey("https", "a.test:443", "geomi")
 RULES = RobotsRules()
-DAY_S, FAIL_S = RULES.ttl_s, RULES.fail_ttl_s
+DAY_S, FAIL_S = 86_400.0, RULES.fail_ttl_s
 
 
 def copy(status: int = 200, failure: Outcome | None = None, body: bytes = b"") -> RobotsCopy:
     return RobotsCopy(KEY, status, body, fetched_s=1000.0, failure=failure)
 
 
-@pytest.mark.req("ROB-06", "ROB-12")
+@pytest.mark.req("ROB-06", "ROB-12", "STO-06")
 @pytest.mark.parametrize(
     ("status", "kind", "lasts_s"),
     [

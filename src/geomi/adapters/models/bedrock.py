@@ -212,7 +212,7 @@ def _client(region: str, endpoint: str, answer_s: float) -> Any:
     except (BotoCoreError, ValueError) as error:
         raise ConfigError(
             f"Amazon Bedrock cannot be used: {type(error).__name__}",
-            hint="name a region, or set AWS_REGION",
+            hint="set AWS_DEFAULT_REGION, such as us-east-1",
         ) from error
 
 

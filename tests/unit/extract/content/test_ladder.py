@@ -37,6 +37,7 @@ def chosen(html: str, selector: str = "") -> Choice:
 def test_the_ladder(html: str, selector: str, strategy: str) -> None:
     choice = chosen(html, selector)
     assert choice.strategy == strategy
+    assert (SHORT if selector == ".own" else LONG.strip()) in text_of(choice.content)
     assert 0 < choice.confidence <= 1
 
 
