@@ -276,7 +276,7 @@ def sentences(said: Said) -> list[str]:
     return [sentence for sentence in told if sentence]
 
 
-@pytest.mark.req("SED-25", "SED-32")
+@pytest.mark.req("SED-25", "SED-31", "SED-32")
 def test_a_domain_is_collected_written_and_marked_and_then_left_alone(
     geomi_seeds: Command, web: Web, dataset: Path
 ) -> None:
@@ -307,21 +307,26 @@ def test_a_domain_is_collected_written_and_marked_and_then_left_alone(
     assert {path.name: path.read_bytes() for path in folder.iterdir()} == files
 
 
-@pytest.mark.req("SED-24", "SED-22")
+@pytest.mark.req("SED-22", "SED-23", "SED-24")
 def test_where_a_groups_domain_id_and_paths_come_from(
     geomi_seeds: Command, web: Web, dataset: Path
 ) -> None:
     """The message of a domain, as a dead letter shows it, and the contract that comes of one."""
     records = [
-        record(f"https://{domain}{tail}", domain) | {"domain_id": f"{kind}:sg:{domain}"}
+        record(f"https://{name}{domain}{tail}", domain) | {"domain_id": f"{kind}:sg:{domain}"}
         | {"source_type": kind, "title": tail}
         for domain in (MOM, MOH)
-        for kind, tail in (("news", "/a%20b/c?d=e"), ("gov", "/"), ("gov", "/f"))
+        for kind, name, tail in (
+            ("news", "", "/a%20b/c?d=e"), ("gov", "www.", "/"), ("gov", "", "/f"),
+        )
     ]  # fmt: skip
     (dataset / f"raw/{FOLDER}/raw_0001.json").write_text(json.dumps(records), "utf-8")
     (dataset / PROD).mkdir(parents=True)
     (dataset / PROD / MOH).write_text("no folder", "utf-8")
-    assert geomi_seeds("run", str(dataset), "--set", "seeds.max_retries=0").code == 8
+    quick = ("--set", "seeds.max_retries=0", "--set", "seeds.max_hosts=1")
+    done = geomi_seeds("run", str(dataset), *quick, "--json")
+    assert done.code == 8
+    assert f"Processed raw/{FOLDER}/raw_0001.json: 2 domains" in sentences(done)
     (letter,) = geomi_seeds("dlq", "list", str(dataset), "--json").json
     shown = geomi_seeds("dlq", "show", str(dataset), letter["id"], "--json").json
     for told, domain in ((shown["original_message"], MOH), (contract(dataset, MOM), MOM)):
