@@ -119,7 +119,7 @@ async def test_new_changed_deleted_and_unchanged_pages_are_told_apart(tmp_path: 
         assert "/broken" not in paths(site.log)
 
 
-@pytest.mark.req("DAT-07", "CHG-06")
+@pytest.mark.req("DAT-07", "CHG-06", "PRI-08")
 @waits
 async def test_each_visit_adds_to_the_history(tmp_path: Path) -> None:
     async with by_hand(tmp_path) as (hand, site, crawl):

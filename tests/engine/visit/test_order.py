@@ -17,7 +17,7 @@ from geomi.model.page import PageLink
 from geomi.url.parse import parse, url_hash
 from tests.engine.visit.test_links import entry
 from tests.support.crawl import LOCAL, Ear, crawl_seeds, crawl_site, home_in, page, paths
-from tests.support.server import Site
+from tests.support.server import Reply, Seen, Site
 from tests.support.timed_crawl import hand_in
 from tests.support.waiting import waits
 from tests.support.webs import random_web
@@ -46,6 +46,28 @@ def test_what_many_pages_link_to_is_visited_first(tmp_path: Path) -> None:
         crawl_site(tmp_path, site.url("/"), assignments=["order=weighted"])
         asked = paths(site.log)
     assert asked.index("/hub") <= 2
+
+
+@pytest.mark.req("PRI-01")
+@pytest.mark.parametrize(("include", "boost"), [([], 0), (["scope.include=/**"], 30)])
+def test_by_score_a_sitemaps_pages_come_before_links(
+    tmp_path: Path, include: list[str], boost: int
+) -> None:
+    """Each URL has its score, and the highest is asked for first."""
+    routes = {
+        "/": page("home", "/linked"),
+        "/linked": page("linked", "/deep"),
+        "/deep": page("deep"),
+        "/listed": page("listed"),
+    }
+    with Site({**routes, "/sitemap.xml": _listing}) as site:
+        given = [f"scope.sitemap_urls={site.url('/sitemap.xml')}", "scope.sitemaps=true"]
+        crawled = crawl_site(tmp_path, site.url("/"), assignments=["order=score", *given, *include])
+        assert paths(site.log) == ["/", "/sitemap.xml", "/listed", "/linked", "/deep"]
+        scores = {path: crawled.entries[site.url(path)].priority for path in routes}
+    assert scores == {
+        "/": 150 + boost, "/listed": 110 + boost, "/linked": 90 + boost, "/deep": 80 + boost,
+    }  # fmt: skip
 
 
 @pytest.mark.req("G-03")
@@ -162,6 +184,11 @@ async def test_only_the_weighted_order_asks_what_a_find_is_worth(tmp_path: Path)
             link_value_of(hand.world, CrawlConfig(order=order)) is None
             for order in (UrlOrder.SCORE, UrlOrder.BFS)
         )
+
+
+def _listing(seen: Seen) -> Reply:
+    listed = f"<urlset><url><loc>http://{seen.host}/listed</loc></url></urlset>"
+    return Reply(listed.encode(), content_type="application/xml")
 
 
 def _gate(config: CrawlConfig) -> LinkGate:
