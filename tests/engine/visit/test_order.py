@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
@@ -68,6 +69,35 @@ def test_by_score_a_sitemaps_pages_come_before_links(
     assert scores == {
         "/": 150 + boost, "/listed": 110 + boost, "/linked": 90 + boost, "/deep": 80 + boost,
     }  # fmt: skip
+
+
+@pytest.mark.req("PRI-02", "PRI-03")
+@pytest.mark.parametrize(("preset", "first"), [("news", "/new"), ("academic", "/hub")])
+def test_what_a_crawl_is_for_decides_what_comes_first(
+    tmp_path: Path, preset: str, first: str
+) -> None:
+    """A page that was written lately, and one of unknown age that every page links to."""
+    names = [f"/p{number}" for number in range(9)]
+    routes = {"/": page("home", *names, "/hub"), "/hub": page("hub"), "/new": page("new")}
+    routes |= {name: page(name, "/hub") for name in names}
+    lately = (datetime.now(UTC) - timedelta(days=5)).date()
+
+    def listing(seen: Seen) -> Reply:
+        dated = {"/new": lately} | {f"/old{number}": "2001-01-01" for number in range(100)}
+        urls = (
+            f"<url><loc>http://{seen.host}{path}</loc><lastmod>{day}</lastmod></url>"
+            for path, day in dated.items()
+        )
+        text = f"<urlset>{''.join(urls)}</urlset>"
+        return Reply(text.encode(), content_type="application/xml")
+
+    with Site({**routes, "/map.xml": listing}) as site:
+        given = [f"scope.sitemap_urls={site.url('/map.xml')}", "scope.sitemaps=true"]
+        weighted = ["order=weighted", f"weights.preset={preset}", "limits.max_pages=6"]
+        crawl_site(tmp_path, site.url("/"), assignments=[*weighted, *given])
+        asked = paths(site.log)
+    assert next(path for path in asked if path in ("/new", "/hub")) == first
+    assert asked.index(first) <= 3
 
 
 @pytest.mark.req("G-03")
