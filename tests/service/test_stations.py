@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import orjson
 import pytest
@@ -16,9 +17,10 @@ from geomi.model.job import JobState, StopReason
 from geomi.model.verdict import State
 from geomi.service import deliveries
 from geomi.service.crawling.crawls import begin_waiting
-from tests.api.asking import CRAWL, TENANT, Ground, serving
+from tests.api.asking import CRAWL, LOCAL, TENANT, Ground, serving
 from tests.api.filling import WEB, started
 from tests.service.working import crawled, is_over, understood
+from tests.support.models import ModelServer, Scripted, embeddings
 from tests.support.server import Reply, Site
 from tests.support.waiting import waits
 
@@ -121,6 +123,27 @@ async def test_an_ending_crawl_is_understood_and_told_before_it_is_completed(
             assert heard["crawl"]["jobId"] == job_id
 
 
+@pytest.mark.req("WF-08", "EMB-04")
+@waits
+async def test_an_ending_crawl_is_embedded_before_it_is_completed(tmp_path: Path) -> None:
+    """A model is asked about its chunks when it ends, and has answered when it is completed."""
+
+    def answer(question: dict[str, Any]) -> Scripted:
+        return embeddings([(1.0, float(at)) for at in range(len(question["input"]))])
+
+    with Site(WEB) as site, ModelServer(answer) as model:
+        settings = replace(LOCAL, embedder="openai:tiny", model_endpoint=model.endpoint)
+        async with serving(tmp_path, settings) as ground:
+            job_id = (await started(ground.mine, site))["jobId"]
+            job = await crawled(ground.desk, job_id)
+            assert job.state is JobState.FINALIZING
+            assert not _embedded(model)
+            await understood(ground.service, lambda: is_over(ground.desk, job_id))
+            told = (await ground.mine.get(f"/crawls/{job_id}")).json
+            assert told["status"] == "completed"
+            assert len(_embedded(model)) == told["stats"]["chunksCreated"] == 3
+
+
 @pytest.mark.req("WF-15", "JOB-11")
 @waits
 async def test_a_tenant_sees_each_phase_of_its_crawl(tmp_path: Path) -> None:
@@ -216,3 +239,8 @@ async def test_the_last_pages_of_a_cancelled_crawl_can_be_found(tmp_path: Path) 
 
 async def _finds(ground: Ground, words: str) -> bool:
     return bool((await ground.mine.post("/search", {"query": words})).json["results"])
+
+
+def _embedded(model: ModelServer) -> list[str]:
+    """Return the texts that a model was asked about; it is asked how long a vector is first."""
+    return [text for one in model.asked for text in one["input"] if text != "dimensions"]
