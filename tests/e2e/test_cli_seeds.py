@@ -335,6 +335,68 @@ def test_where_a_groups_domain_id_and_paths_come_from(
     assert contract(dataset, MOM)["registrable_domain"] == MOM
 
 
+@pytest.mark.req("SED-05", "SED-06", "SED-38", "SED-40", "SED-41")
+def test_where_everything_lies_after_a_run(
+    geomi_seeds: Command, here: Command, tmp_path: Path
+) -> None:
+    """The tree of a dataset to the last file; a record may write its domain as it likes."""
+    root, folder = tmp_path / "tree", "country=sg/category=news/date=2026-01-28"
+    raw = root / "raw" / folder
+    raw.mkdir(parents=True)
+    records = [record(f"https://{MOM}/", MOM), record(f"https://{MOH}/", MOH.upper())]
+    (raw / "raw_0001.json").write_text(json.dumps(records), "utf-8")
+    described = {"country": "sg", "category": "news", "date": "2026-01-28"}
+    counts = {"file_count": 1, "record_count": 2, "created_at": "2026-01-28T15:30:00Z"}
+    (raw / "raw_metadata.json").write_text(json.dumps(described | counts), "utf-8")
+    assert geomi_seeds("run", str(root), "-q").code == 0
+    made = ("domain_metadata.json", "domain_metadata.json.success", "robots.txt", "sitemap.xml")
+    assert sorted(str(path.relative_to(root)) for path in root.rglob("*.*") if path.is_file()) == [
+        *(f"prod/{folder}/{domain}/{name}" for domain in (MOH, MOM) for name in made),
+        f"raw/{folder}/raw_0001.json",
+        f"raw/{folder}/raw_0001.json.success",
+        f"raw/{folder}/raw_metadata.json",
+    ]
+    assert here("validate", str(root)).code == 0
+
+
+@pytest.mark.req("SED-07", "SED-08", "SED-21")
+def test_a_record_has_its_eleven_fields_or_is_rejected(
+    geomi_seeds: Command, web: Web, dataset: Path
+) -> None:
+    good = record(f"https://{MOM}/", MOM)
+    lacking = [{key: value for key, value in good.items() if key != name} for name in good]
+    wrong = [
+        good | {"domain_id": f"gov:my:{MOM}"},
+        good | {"domain_id": f"com:sg:{MOM}"},
+        good | {"domain_id": f"gov:sg:{MOH}"},
+        good | {"discovered_at": "2026-01-28 10:00"},
+    ]
+    assert len(lacking) == 11
+    raw = dataset / f"raw/{FOLDER}"
+    (raw / "raw_0001.json").write_text(json.dumps([*lacking, *wrong, good]), "utf-8")
+    (raw / "raw_0002.json").write_text("[{", "utf-8")
+    assert geomi_seeds("run", str(dataset), "-q", "--set", "seeds.max_retries=0").code == 8
+    rejects = (dataset / f"rejects/{FOLDER}/raw_0001.jsonl").read_text("utf-8").splitlines()
+    reasons = [json.loads(line)["reason"] for line in rejects]
+    assert reasons[:11] == [f"{name} is missing" for name in good]
+    assert [reason.partition(" ")[0] for reason in reasons[11:]] == [
+        "domain_id", "domain_id", "domain_id", "discovered_at",
+    ]  # fmt: skip
+    told = contract(dataset, MOM)
+    assert (told["domain_id"], len(told["urls"])) == (f"gov:sg:{MOM}", 1)
+    (letter,) = geomi_seeds("dlq", "list", str(dataset), "--json").json
+    message = geomi_seeds("dlq", "show", str(dataset), letter["id"], "--json").json[
+        "original_message"
+    ]
+    assert (
+        message.items()
+        >= {
+            "file_path": f"raw/{FOLDER}/raw_0002.json",
+            "partition_info": {"country": "sg", "category": "news", "date": "2026-01-28"},
+        }.items()
+    )
+
+
 @pytest.mark.req("SED-04", "SED-34")
 def test_a_rerun_writes_fresh_metadata(
     here: Command, tmp_path: Path, dataset: Path, monkeypatch: pytest.MonkeyPatch
