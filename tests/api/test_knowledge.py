@@ -11,6 +11,7 @@ from geomi.model.index.document import DocumentFilter
 from geomi.service.service import MAX_PREVIEWS, MAX_STREAMS
 from tests.api.asking import CRAWL, TENANT, Answered, Json, serving
 from tests.api.filling import FERRY, WEB, filled, started, worked_off
+from tests.support.crawl import page
 from tests.support.server import Reply, Seen, Site
 from tests.support.waiting import waits
 
@@ -43,6 +44,34 @@ async def test_a_crawl_tells_what_became_of_every_url(tmp_path: Path) -> None:
             ):
                 part = await ground.mine.get(f"/crawls/{job}/urls?status={status}")
                 assert len(part.json["urls"]) == many, status
+
+
+@pytest.mark.req("WF-05", "WF-06")
+@waits
+async def test_each_url_is_fetched_indexed_or_skipped_and_its_links_are_taken(
+    tmp_path: Path,
+) -> None:
+    """What is too thin to be found still leads on; what fails ends there."""
+    web = {
+        "/": page("start", "/thin", "/gone", text="A village by the sea. " * 12),
+        "/thin": page("thin", "/boat", text="Hardly anything."),
+        "/boat": WEB["/boat"],
+    }
+    with Site(web) as site:
+        async with serving(tmp_path) as ground:
+            job = await filled(ground.mine, ground.desk, site)
+            urls = (await ground.mine.get(f"/crawls/{job}/urls")).json["urls"]
+            by_path = {url["url"].removeprefix(site.url("")): url for url in urls}
+            assert {path: url["status"] for path, url in by_path.items()} == {
+                "/": "completed", "/thin": "skipped", "/gone": "failed", "/boat": "completed",
+            }  # fmt: skip
+            assert by_path["/boat"]["parentUrl"] == site.url("/thin")
+            found = {
+                words: [hit["url"] for hit in answer.json["results"]]
+                for words in ("hardly anything", "ferry")
+                for answer in [await ground.mine.post("/search", {"query": words})]
+            }
+            assert found == {"hardly anything": [], "ferry": [site.url("/boat")]}
 
 
 @pytest.mark.req("API-11")

@@ -19,6 +19,7 @@ from geomi.model.site import Refusal
 from tests.support.crawl import page
 from tests.support.ready import Stock
 from tests.support.server import Reply, Site
+from tests.unit.settings.test_providers import TABLE
 
 Command = Callable[..., tuple[int, str, str]]
 
@@ -124,6 +125,23 @@ class TestProviders:
         _, out, _ = command("providers", "show", "stripe")
         assert "seed_urls              https://docs.stripe.com/api" in out
         assert list(Path().iterdir()) == []
+
+    @pytest.mark.req("PRV-01", "PRV-02", "PRV-03", "C7-05")
+    def test_the_presets_are_those_of_the_table(self, command: Command) -> None:
+        listed = {one["key"]: one for one in data(command, "providers", "list")}
+        shown = [data(command, "providers", "show", key) for key in listed]
+        assert sorted(
+            (
+                one["key"], one["category"], *one["seed_urls"],
+                tuple(one["allowed_path_patterns"]), tuple(one["blocked_path_patterns"]),
+                one["custom_selectors"]["content"], tuple(one["custom_selectors"]["remove"]),
+                one["max_depth"], one["max_pages"], one["request_delay_ms"],
+            )
+            for one in shown
+        ) == sorted(TABLE)  # fmt: skip
+        assert sum(one["max_pages"] for one in shown) == 2700
+        assert all(len(one["rationale"]) > 40 for one in shown)
+        assert sum(one["channel"] == "context7" for one in shown) == 13
 
     @pytest.mark.req("CFG-03", "CFG-11")
     def test_a_registration_is_kept_with_an_id_of_its_own(self, command: Command) -> None:

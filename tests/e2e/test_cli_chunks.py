@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import random
 from pathlib import Path
 from typing import Any
 
@@ -61,6 +62,20 @@ def test_a_few_chunks_are_shown_and_not_judged(tmp_path: Path) -> None:
     shown = " ".join(run("report", *output).stdout.split())
     assert "tokens of a chunk on average 84 (normal: 200–600)" in shown
     assert "too few chunks to judge: 1 of at least 20" in shown
+
+
+@pytest.mark.req("MON-12", "CHK-02")
+def test_a_small_rest_is_no_chunk_of_its_own(tmp_path: Path) -> None:
+    """Of 510 words two chunks are made, and not one of 480 and one of 30."""
+    output = ("-o", str(tmp_path))
+    words = random.Random(0).choices(["river", "stone", "bridge", "water", "wheel"], k=510)
+    first, rest = " ".join(words[:480]), " ".join(words[480:])
+    body = f"<title>Mill</title><main><p>{first}</p><p>{rest}</p></main>"
+    job = _crawled({"/": Reply(body.encode())}, *output)
+    run("enrich", *output, "--once")
+    told = json.loads(run("report", *output, "--job", job, "--json").stdout)["chunks"]
+    assert (told["pages"], told["chunks"]) == (1, 2)
+    assert told["indicators"]["smallest_chunk"]["value"] >= 50
 
 
 def _crawled(routes: dict[str, Reply], *output: str) -> str:

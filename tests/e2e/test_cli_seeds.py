@@ -276,7 +276,7 @@ def sentences(said: Said) -> list[str]:
     return [sentence for sentence in told if sentence]
 
 
-@pytest.mark.req("SED-25", "SED-32")
+@pytest.mark.req("SED-25", "SED-31", "SED-32")
 def test_a_domain_is_collected_written_and_marked_and_then_left_alone(
     geomi_seeds: Command, web: Web, dataset: Path
 ) -> None:
@@ -320,27 +320,94 @@ def test_every_file_of_a_dataset_lies_where_the_layout_has_it(
     assert found == {raw, f"{raw}.success"} | collected
 
 
-@pytest.mark.req("SED-24", "SED-22")
+@pytest.mark.req("SED-24", "SED-22", "SED-23")
 def test_where_a_groups_domain_id_and_paths_come_from(
     geomi_seeds: Command, web: Web, dataset: Path
 ) -> None:
     """The message of a domain, as a dead letter shows it, and the contract that comes of one."""
     records = [
-        record(f"https://{domain}{tail}", domain) | {"domain_id": f"{kind}:sg:{domain}"}
+        record(f"https://{name}{domain}{tail}", domain) | {"domain_id": f"{kind}:sg:{domain}"}
         | {"source_type": kind, "title": tail}
         for domain in (MOM, MOH)
-        for kind, tail in (("news", "/a%20b/c?d=e"), ("gov", "/"), ("gov", "/f"))
+        for kind, name, tail in (
+            ("news", "", "/a%20b/c?d=e"), ("gov", "www.", "/"), ("gov", "", "/f"),
+        )
     ]  # fmt: skip
     (dataset / f"raw/{FOLDER}/raw_0001.json").write_text(json.dumps(records), "utf-8")
     (dataset / PROD).mkdir(parents=True)
     (dataset / PROD / MOH).write_text("no folder", "utf-8")
-    assert geomi_seeds("run", str(dataset), "--set", "seeds.max_retries=0").code == 8
+    quick = ("--set", "seeds.max_retries=0", "--set", "seeds.max_hosts=1")
+    done = geomi_seeds("run", str(dataset), *quick, "--json")
+    assert done.code == 8
+    assert f"Processed raw/{FOLDER}/raw_0001.json: 2 domains" in sentences(done)
     (letter,) = geomi_seeds("dlq", "list", str(dataset), "--json").json
     shown = geomi_seeds("dlq", "show", str(dataset), letter["id"], "--json").json
     for told, domain in ((shown["original_message"], MOH), (contract(dataset, MOM), MOM)):
         assert (told["domain"], told["domain_id"]) == (domain, f"news:sg:{domain}")
         assert [one["path"] for one in told["urls"]] == ["/a%20b/c", "/", "/f"]
     assert contract(dataset, MOM)["registrable_domain"] == MOM
+
+
+@pytest.mark.req("SED-05", "SED-06", "SED-38", "SED-40", "SED-41")
+def test_where_everything_lies_after_a_run(
+    geomi_seeds: Command, here: Command, tmp_path: Path
+) -> None:
+    """The tree of a dataset to the last file; a record may write its domain as it likes."""
+    root, folder = tmp_path / "tree", "country=sg/category=news/date=2026-01-28"
+    raw = root / "raw" / folder
+    raw.mkdir(parents=True)
+    records = [record(f"https://{MOM}/", MOM), record(f"https://{MOH}/", MOH.upper())]
+    (raw / "raw_0001.json").write_text(json.dumps(records), "utf-8")
+    described = {"country": "sg", "category": "news", "date": "2026-01-28"}
+    counts = {"file_count": 1, "record_count": 2, "created_at": "2026-01-28T15:30:00Z"}
+    (raw / "raw_metadata.json").write_text(json.dumps(described | counts), "utf-8")
+    assert geomi_seeds("run", str(root), "-q").code == 0
+    made = ("domain_metadata.json", "domain_metadata.json.success", "robots.txt", "sitemap.xml")
+    assert sorted(str(path.relative_to(root)) for path in root.rglob("*.*") if path.is_file()) == [
+        *(f"prod/{folder}/{domain}/{name}" for domain in (MOH, MOM) for name in made),
+        f"raw/{folder}/raw_0001.json",
+        f"raw/{folder}/raw_0001.json.success",
+        f"raw/{folder}/raw_metadata.json",
+    ]
+    assert here("validate", str(root)).code == 0
+
+
+@pytest.mark.req("SED-07", "SED-08", "SED-21")
+def test_a_record_has_its_eleven_fields_or_is_rejected(
+    geomi_seeds: Command, web: Web, dataset: Path
+) -> None:
+    good = record(f"https://{MOM}/", MOM)
+    lacking = [{key: value for key, value in good.items() if key != name} for name in good]
+    wrong = [
+        good | {"domain_id": f"gov:my:{MOM}"},
+        good | {"domain_id": f"com:sg:{MOM}"},
+        good | {"domain_id": f"gov:sg:{MOH}"},
+        good | {"discovered_at": "2026-01-28 10:00"},
+    ]
+    assert len(lacking) == 11
+    raw = dataset / f"raw/{FOLDER}"
+    (raw / "raw_0001.json").write_text(json.dumps([*lacking, *wrong, good]), "utf-8")
+    (raw / "raw_0002.json").write_text("[{", "utf-8")
+    assert geomi_seeds("run", str(dataset), "-q", "--set", "seeds.max_retries=0").code == 8
+    rejects = (dataset / f"rejects/{FOLDER}/raw_0001.jsonl").read_text("utf-8").splitlines()
+    reasons = [json.loads(line)["reason"] for line in rejects]
+    assert reasons[:11] == [f"{name} is missing" for name in good]
+    assert [reason.partition(" ")[0] for reason in reasons[11:]] == [
+        "domain_id", "domain_id", "domain_id", "discovered_at",
+    ]  # fmt: skip
+    told = contract(dataset, MOM)
+    assert (told["domain_id"], len(told["urls"])) == (f"gov:sg:{MOM}", 1)
+    (letter,) = geomi_seeds("dlq", "list", str(dataset), "--json").json
+    message = geomi_seeds("dlq", "show", str(dataset), letter["id"], "--json").json[
+        "original_message"
+    ]
+    assert (
+        message.items()
+        >= {
+            "file_path": f"raw/{FOLDER}/raw_0002.json",
+            "partition_info": {"country": "sg", "category": "news", "date": "2026-01-28"},
+        }.items()
+    )
 
 
 @pytest.mark.req("SED-04", "SED-34")

@@ -122,7 +122,7 @@ async def test_new_changed_deleted_and_unchanged_pages_are_told_apart(tmp_path: 
         assert "/broken" not in paths(site.log)
 
 
-@pytest.mark.req("DAT-07", "CHG-06")
+@pytest.mark.req("DAT-07", "CHG-06", "PRI-08")
 @waits
 async def test_each_visit_adds_to_the_history(tmp_path: Path) -> None:
     async with by_hand(tmp_path) as (hand, site, crawl):
@@ -211,20 +211,24 @@ async def test_a_knowledge_base_asks_again_only_for_what_has_changed(tmp_path: P
 
 
 @pytest.mark.req("CHG-05", "FUT-19")
+@pytest.mark.parametrize(("lively", "still"), [("/b", "/a"), ("/a", "/b")])
 @waits
-async def test_a_budget_goes_where_it_buys_most(tmp_path: Path) -> None:
+async def test_a_budget_goes_where_it_buys_most(tmp_path: Path, lively: str, still: str) -> None:
+    """Of two pages alike, the one that was seen to change comes first."""
+    links = {"/a": ("/", "/deep"), "/b": ("/", "/a")}
     async with by_hand(tmp_path) as (hand, site, crawl):
         for number in range(6):
             hand.clock.advance(31 * DAY_S)
-            routes(site)["/b"] = page("b", "/", text=f"the text of visit {number} and no other")
+            text = f"the text of visit {number} and no other"
+            routes(site)[lively] = page(lively[1:], *links[lively], text=text)
             await again(hand, crawl)
         hand.clock.advance(2 * DAY_S)
         chosen = await recrawl.choose(hand.world, crawl, RecrawlRequest(budget=4))
         gains = [one.gain_s for one in chosen]
         assert gains == sorted(gains, reverse=True)
-        assert chosen[0].page.url in (site.url("/b"), site.url("/"))
+        assert chosen[0].page.url in (site.url(lively), site.url("/"))
         order = [one.page.url.removeprefix(site.url("")) for one in chosen]
-        assert order.index("/b") < order.index("/a")
+        assert order.index(lively) < order.index(still)
         site.log.clear()
         job, changes = await again(hand, crawl, RecrawlRequest(budget=1))
         assert (changes.counts.total(), job.config.limits.max_pages) == (1, 1)

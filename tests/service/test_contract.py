@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from geomi.model.config import Render
 from tests.api.asking import Client, Ground, Json, serving
 from tests.service.working import carried_out
 from tests.support.crawl import page, robots
@@ -77,7 +78,7 @@ def asked_of(site: Site) -> set[str]:
     return {seen.target for seen in site.log}
 
 
-@pytest.mark.req("API-02", "API-03", "API-04", "API-05", "API-06")
+@pytest.mark.req("API-01", "API-02", "API-03", "API-05", "API-06")
 @waits
 async def test_the_document_shows_every_default_of_the_contract(tmp_path: Path) -> None:
     async with serving(tmp_path) as ground:
@@ -97,6 +98,23 @@ async def test_the_document_shows_every_default_of_the_contract(tmp_path: Path) 
         assert [one["schema"]["default"] for one in told if one["name"] == "limit"] == [limit]
     plain = _body(document, document["paths"]["/api/v1/crawls"]["post"])
     assert plain["properties"]["profile"]["default"] == "default"
+
+
+@pytest.mark.req("API-02", "API-04", "API-05", "API-06", "API-09")
+@waits
+async def test_what_is_not_said_has_the_default_of_the_contract(tmp_path: Path) -> None:
+    """Of a crawl as it is written down, and of a list of crawls."""
+    asked = {"collectionId": "bakery", "seedUrls": ["http://localhost:8080/"]}
+    async with serving(tmp_path) as ground:
+        client = ground.mine.without_prefix()
+        for _ in range(21):
+            made = await client.post("/crawler/crawls", asked)
+            assert made.status == 202, made.json
+        assert {name: made.json["config"][name] for name in DEFAULTS} == DEFAULTS
+        listed = (await client.get("/crawler/crawls")).json
+        assert len(listed["crawls"]) == 20 and listed["nextCursor"]
+        job = await ground.desk.world.store.jobs.get(made.json["jobId"])
+        assert job is not None and job.config.render is Render.ALWAYS
 
 
 @pytest.mark.req("API-01", "CFG-14", "CFG-16", "SCP-10", "CTY-06")

@@ -124,25 +124,25 @@ async def test_an_ending_crawl_is_understood_and_told_before_it_is_completed(
             assert heard["crawl"]["jobId"] == job_id
 
 
-@pytest.mark.req("EMB-04")
+@pytest.mark.req("WF-08", "EMB-04")
 @waits
-async def test_vectors_are_made_when_a_crawl_is_finalised(tmp_path: Path) -> None:
-    """The model knows a ferry by its meaning, which no word of the question says."""
+async def test_an_ending_crawl_is_embedded_before_it_is_completed(tmp_path: Path) -> None:
+    """A model is asked about its chunks when it ends, and has answered when it is completed."""
 
     def answer(question: dict[str, Any]) -> Scripted:
-        texts = question["input"]
-        return embeddings([(1.0, "ferry" in one or "boat trip" in one) for one in texts])
+        return embeddings([(1.0, float(at)) for at in range(len(question["input"]))])
 
-    with Site(WEB) as site, ModelServer(answer) as server:
-        models = replace(LOCAL, model_endpoint=server.endpoint, embedder="openai:tiny")
-        async with serving(tmp_path, models) as ground:
+    with Site(WEB) as site, ModelServer(answer) as model:
+        settings = replace(LOCAL, embedder="openai:tiny", model_endpoint=model.endpoint)
+        async with serving(tmp_path, settings) as ground:
             job_id = (await started(ground.mine, site))["jobId"]
-            assert (await crawled(ground.desk, job_id)).state is JobState.FINALIZING
-            assert not server.asked
+            job = await crawled(ground.desk, job_id)
+            assert job.state is JobState.FINALIZING
+            assert not _embedded(model)
             await understood(ground.service, lambda: is_over(ground.desk, job_id))
-            assert sum(len(asked["input"]) for asked in server.asked) >= 3
-            told = (await ground.mine.post("/search", {"query": "boat trip"})).json
-            assert told["results"][0]["url"] == site.url("/boat")
+            told = (await ground.mine.get(f"/crawls/{job_id}")).json
+            assert told["status"] == "completed"
+            assert len(_embedded(model)) == told["stats"]["chunksCreated"] == 3
 
 
 @pytest.mark.req("WF-15", "JOB-11", "FRN-13")
@@ -271,3 +271,8 @@ async def _statuses(ground: Ground, path: str) -> set[str]:
 
 async def _finds(ground: Ground, words: str) -> bool:
     return bool((await ground.mine.post("/search", {"query": words})).json["results"])
+
+
+def _embedded(model: ModelServer) -> list[str]:
+    """Return the texts that a model was asked about; it is asked how long a vector is first."""
+    return [text for one in model.asked for text in one["input"] if text != "dimensions"]

@@ -60,7 +60,7 @@ def test_what_is_forbidden_is_never_asked_for(tmp_path: Path) -> None:
     assert crawled.report.job.stats.requests == len(site.log)
 
 
-@pytest.mark.req("ROB-29")
+@pytest.mark.req("ROB-29", "MON-16")
 def test_a_fetch_is_told_with_its_facts(tmp_path: Path) -> None:
     """Who, which status, from the cache or not, how old and how large."""
     with Site({"/robots.txt": FORBIDDING, "/": page("home")}) as site:

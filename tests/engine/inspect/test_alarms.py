@@ -3,11 +3,24 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
-from geomi.engine.inspect.alarms import LEAST_REQUESTS, AlarmRule, JobFigures, Outcomes, judge
+from geomi.engine.inspect.alarms import (
+    LEAST_REQUESTS,
+    AlarmRule,
+    JobFigures,
+    Outcomes,
+    judge,
+    judge_job,
+)
+from geomi.model.config import CrawlConfig
 from geomi.model.verdict import Outcome, State
+from tests.support.crawl import page
+from tests.support.server import Reply, Route, Seen, Site
+from tests.support.timed_crawl import hand_in
+from tests.support.waiting import waits
 
 DONE, FAILED, SKIPPED = State.COMPLETED, State.FAILED, State.SKIPPED
 OK = (DONE, Outcome.OK, 200)
@@ -83,3 +96,29 @@ def test_pages_against_the_last_run(
 ) -> None:
     figures = replace(CALM, indexed=now, indexed_before=before, is_over=is_over)
     assert rules(figures) == ({AlarmRule.INDEXED} if broken else set())
+
+
+@pytest.mark.req("MON-03", "MON-07")
+@waits
+async def test_a_crawl_of_a_slow_and_busy_site_is_judged(tmp_path: Path) -> None:
+    """Every page takes six seconds, and answers the second time."""
+    names = [f"/{number}" for number in range(LEAST_REQUESTS)]
+    async with hand_in(tmp_path) as hand:
+        seen: set[str] = set()
+
+        def slow(asked: Seen) -> Reply:
+            hand.clock.advance(6.0)
+            is_busy = asked.path not in seen
+            seen.add(asked.path)
+            return Reply(status=503) if is_busy else page(asked.path)
+
+        routes: dict[str, Route] = {"/": page("start", *names), **dict.fromkeys(names, slow)}
+        with Site(routes) as site:
+            job = await hand.crawl(CrawlConfig(), site.url("/"))
+        found = (await judge_job(hand.world, job)).alarms
+    assert [alarm.rule for alarm in found] == [AlarmRule.RETRIES, AlarmRule.LATENCY]
+    retries, latency = found
+    share = job.stats.retries / job.stats.requests
+    assert (retries.value, retries.limit) == (round(share, 4), 0.15)
+    assert latency.subject == f"127.0.0.1:{site.port}"
+    assert latency.value == pytest.approx(6, abs=0.5)

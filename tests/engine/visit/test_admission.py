@@ -45,6 +45,16 @@ def test_an_excluded_url_is_no_entry_whatever_robots_says(tmp_path: Path) -> Non
     assert crawled.exclusions["exclude"] == (1, (site.url("/no/x"),))
 
 
+@pytest.mark.req("FUT-06")
+def test_an_expression_keeps_urls_out(tmp_path: Path) -> None:
+    """`re:` is searched in the path, and in path and query."""
+    names = ["/v1", "/v22", "/v", "/a?session=7"]
+    routes = {"/": page("home", *names), "/v": page("v"), "/v1": page("1"), "/a": page("a")}
+    with Site(routes) as site:
+        crawl_site(tmp_path, site.url("/"), exclude=("re:^/v[0-9]+$", "re:session=[0-9]"))
+    assert paths(site.log) == ["/", "/v"]
+
+
 @pytest.mark.req("SCP-11", "ERR-17", "ERR-18")
 def test_a_url_that_gave_connection_errors_is_not_asked_again(tmp_path: Path) -> None:
     """After its tries it is over for the job, whoever links to it, and under whatever rules."""

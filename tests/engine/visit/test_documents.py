@@ -12,6 +12,7 @@ from geomi.model.verdict import Outcome, State
 from tests.support.crawl import Crawled, crawl_site, page, profile_config
 from tests.support.pdf import pdf_of
 from tests.support.server import Reply, Site
+from tests.unit.extract.content.test_strategy import LONG, PAGE
 
 API = {
     "openapi": "3.0.0",
@@ -82,6 +83,17 @@ def test_a_crawl_goes_on_from_markdown(tmp_path: Path) -> None:
         record = crawled.record(site.url("/docs/index.md"))
         assert (record["title"], record["markdown"].partition("\n")[0]) == ("Guide", "# Start")
         assert crawled.record(site.url("/docs/next.md"))["title"] == "Next"
+
+
+@pytest.mark.req("FUT-03", "EXT-07")
+def test_the_text_of_a_page_is_found_among_its_menus(tmp_path: Path) -> None:
+    with Site({"/": Reply(PAGE.encode())}) as site:
+        crawled = crawl_site(tmp_path, site.url("/"))
+        record = crawled.record(site.url("/"))
+        assert record["metadata"]["strategy"] == "blocks"
+        assert record["markdown"].startswith("# Title\n\nWords that a reader")
+        assert record["markdown"].count(LONG.strip()) == 6
+        assert "Topic" not in record["markdown"]
 
 
 @pytest.mark.req("EXT-09", "META-01", "META-03")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
@@ -17,7 +18,7 @@ from geomi.model.page import PageLink
 from geomi.url.parse import parse, url_hash
 from tests.engine.visit.test_links import entry
 from tests.support.crawl import LOCAL, Ear, crawl_seeds, crawl_site, home_in, page, paths
-from tests.support.server import Site
+from tests.support.server import Reply, Seen, Site
 from tests.support.timed_crawl import hand_in
 from tests.support.waiting import waits
 from tests.support.webs import random_web
@@ -46,6 +47,57 @@ def test_what_many_pages_link_to_is_visited_first(tmp_path: Path) -> None:
         crawl_site(tmp_path, site.url("/"), assignments=["order=weighted"])
         asked = paths(site.log)
     assert asked.index("/hub") <= 2
+
+
+@pytest.mark.req("PRI-01")
+@pytest.mark.parametrize(("include", "boost"), [([], 0), (["scope.include=/**"], 30)])
+def test_by_score_a_sitemaps_pages_come_before_links(
+    tmp_path: Path, include: list[str], boost: int
+) -> None:
+    """Each URL has its score, and the highest is asked for first."""
+    routes = {
+        "/": page("home", "/linked"),
+        "/linked": page("linked", "/deep"),
+        "/deep": page("deep"),
+        "/listed": page("listed"),
+    }
+    with Site({**routes, "/sitemap.xml": _listing}) as site:
+        given = [f"scope.sitemap_urls={site.url('/sitemap.xml')}", "scope.sitemaps=true"]
+        crawled = crawl_site(tmp_path, site.url("/"), assignments=["order=score", *given, *include])
+        assert paths(site.log) == ["/", "/sitemap.xml", "/listed", "/linked", "/deep"]
+        scores = {path: crawled.entries[site.url(path)].priority for path in routes}
+    assert scores == {
+        "/": 150 + boost, "/listed": 110 + boost, "/linked": 90 + boost, "/deep": 80 + boost,
+    }  # fmt: skip
+
+
+@pytest.mark.req("PRI-02", "PRI-03")
+@pytest.mark.parametrize(("preset", "first"), [("news", "/new"), ("academic", "/hub")])
+def test_what_a_crawl_is_for_decides_what_comes_first(
+    tmp_path: Path, preset: str, first: str
+) -> None:
+    """A page that was written lately, and one of unknown age that every page links to."""
+    names = [f"/p{number}" for number in range(9)]
+    routes = {"/": page("home", *names, "/hub"), "/hub": page("hub"), "/new": page("new")}
+    routes |= {name: page(name, "/hub") for name in names}
+    lately = (datetime.now(UTC) - timedelta(days=5)).date()
+
+    def listing(seen: Seen) -> Reply:
+        dated = {"/new": lately} | {f"/old{number}": "2001-01-01" for number in range(100)}
+        urls = (
+            f"<url><loc>http://{seen.host}{path}</loc><lastmod>{day}</lastmod></url>"
+            for path, day in dated.items()
+        )
+        text = f"<urlset>{''.join(urls)}</urlset>"
+        return Reply(text.encode(), content_type="application/xml")
+
+    with Site({**routes, "/map.xml": listing}) as site:
+        given = [f"scope.sitemap_urls={site.url('/map.xml')}", "scope.sitemaps=true"]
+        weighted = ["order=weighted", f"weights.preset={preset}", "limits.max_pages=6"]
+        crawl_site(tmp_path, site.url("/"), assignments=[*weighted, *given])
+        asked = paths(site.log)
+    assert next(path for path in asked if path in ("/new", "/hub")) == first
+    assert asked.index(first) <= 3
 
 
 @pytest.mark.req("G-03")
@@ -162,6 +214,11 @@ async def test_only_the_weighted_order_asks_what_a_find_is_worth(tmp_path: Path)
             link_value_of(hand.world, CrawlConfig(order=order)) is None
             for order in (UrlOrder.SCORE, UrlOrder.BFS)
         )
+
+
+def _listing(seen: Seen) -> Reply:
+    listed = f"<urlset><url><loc>http://{seen.host}/listed</loc></url></urlset>"
+    return Reply(listed.encode(), content_type="application/xml")
 
 
 def _gate(config: CrawlConfig) -> LinkGate:

@@ -65,7 +65,7 @@ def test_a_loop_ends(tmp_path: Path) -> None:
     assert crawled.report.job.stats.settled == 1, "a redirect uses up no page"
 
 
-@pytest.mark.req("HTTP-07", "WF-11")
+@pytest.mark.req("HTTP-07", "WF-10", "WF-11")
 @pytest.mark.parametrize("limit", [0, 3])
 def test_too_many_hops_fail(tmp_path: Path, limit: int) -> None:
     """The hop after the last allowed one is not asked for."""

@@ -182,7 +182,7 @@ async def test_what_has_failed_is_not_asked_for_again(tmp_path: Path, bad: Answe
 CAP_S = HttpRules().max_retry_after_s
 
 
-@pytest.mark.req("ERR-06", "ERR-09", "WF-11")
+@pytest.mark.req("ERR-06", "ERR-09", "WF-10", "WF-11")
 @pytest.mark.parametrize(
     ("status", "asked_s", "is_date", "waits"),
     [
@@ -222,7 +222,7 @@ async def test_retry_after_is_obeyed_c71(
     assert entry.state is State.FAILED
 
 
-@pytest.mark.req("ERR-06", "WF-11")
+@pytest.mark.req("ERR-06", "WF-10", "WF-11")
 @pytest.mark.parametrize(
     ("header", "wait_s", "rest_s"),
     [

@@ -69,6 +69,7 @@ def test_raw_paths() -> None:
 def test_prod_paths() -> None:
     folder = f"prod/{FOLDER}mom.gov.sg"
     assert result_path(SG, "MOM.gov.sg") == folder
+    assert result_path(Partition("SG", "news", "2026-01-28"), "mom.gov.sg") == folder
     assert metadata_path(SG, "mom.gov.sg") == f"{folder}/domain_metadata.json"
     assert robots_path(SG, "mom.gov.sg") == f"{folder}/robots.txt"
     assert sitemap_path(SG, "mom.gov.sg") == f"{folder}/sitemap.xml"

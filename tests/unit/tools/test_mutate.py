@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -59,6 +60,13 @@ def test_the_commit_decides_what_is_drawn() -> None:
 def copy() -> Iterator[Path]:
     with copied_repository() as copy:
         yield copy
+
+
+@pytest.mark.slow
+def test_a_copy_has_every_program_that_tests_start(copy: Path) -> None:
+    """A test that lacks its server is skipped, and could notice no break."""
+    here = {path.name for path in Path(sys.prefix, "bin").iterdir()}
+    assert here <= {path.name for path in Path(copy, ".venv", "bin").iterdir()}
 
 
 @pytest.mark.slow
