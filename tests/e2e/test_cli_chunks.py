@@ -71,9 +71,8 @@ def test_a_small_rest_is_no_chunk_of_its_own(tmp_path: Path) -> None:
     words = random.Random(0).choices(["river", "stone", "bridge", "water", "wheel"], k=510)
     first, rest = " ".join(words[:480]), " ".join(words[480:])
     body = f"<title>Mill</title><main><p>{first}</p><p>{rest}</p></main>"
-    job = _crawled({"/": Reply(body.encode())}, *output)
-    run("enrich", *output, "--once")
-    told = json.loads(run("report", *output, "--job", job, "--json").stdout)["chunks"]
+    _crawled({"/": Reply(body.encode())}, *output, "--index")
+    told = json.loads(run("report", *output, "--json").stdout)["chunks"]
     assert (told["pages"], told["chunks"]) == (1, 2)
     assert told["indicators"]["smallest_chunk"]["value"] >= 50
 
