@@ -11,6 +11,7 @@ from geomi.model.index.document import DocumentFilter
 from geomi.service.service import MAX_PREVIEWS, MAX_STREAMS
 from tests.api.asking import CRAWL, TENANT, Answered, Json, serving
 from tests.api.filling import FERRY, WEB, filled, started, worked_off
+from tests.support.crawl import page
 from tests.support.server import Reply, Seen, Site
 from tests.support.waiting import waits
 
@@ -184,10 +185,10 @@ async def test_a_preview_stores_nothing_and_obeys_robots(tmp_path: Path) -> None
 @waits
 async def test_a_knowledge_base_adds_pages_and_sitemaps_and_syncs(tmp_path: Path) -> None:
     def listed(_: Seen) -> Reply:
-        xml = f"<urlset><url><loc>{site.url('/boat')}</loc></url></urlset>"
+        xml = f"<urlset><url><loc>{site.url('/pier')}</loc></url></urlset>"
         return Reply(xml.encode(), content_type="application/xml")
 
-    site = Site({**WEB, "/map.xml": listed})
+    site = Site({**WEB, "/map.xml": listed, "/pier": page("pier", text="No link leads here. " * 9)})
 
     with site:
         async with serving(tmp_path) as ground:
@@ -200,10 +201,13 @@ async def test_a_knowledge_base_adds_pages_and_sitemaps_and_syncs(tmp_path: Path
             many = await ground.mine.post("/scraping/addSitemap", asked)
             assert many.status == 202
             await worked_off(ground.desk, many.json["jobId"])
-            assert "/boat" in await _paths(ground.mine, site)
+            assert {"/pier", "/boat"} <= await _paths(ground.mine, site)
             synced = await ground.mine.post("/scraping/sync", {"collectionId": "kb"})
             assert synced.status == 202 and len(synced.json["crawls"]) == 2
             assert {crawl["tenantId"] for crawl in synced.json["crawls"]} == {TENANT}
+            anew = [crawl for crawl in synced.json["crawls"] if crawl["status"] == "pending"]
+            before = {answer.json["jobId"] for answer in (one, many)}
+            assert len({crawl["jobId"] for crawl in anew} - before) == 2
             nothing = await ground.mine.post("/scraping/sync", {"collectionId": "unknown"})
             assert nothing.status == 404
 
