@@ -46,7 +46,7 @@ async def test_a_crawl_tells_what_became_of_every_url(tmp_path: Path) -> None:
                 assert len(part.json["urls"]) == many, status
 
 
-@pytest.mark.req("API-11")
+@pytest.mark.req("API-11", "FRN-16")
 @waits
 async def test_urls_come_in_parts_and_a_fetched_page_is_being_processed(tmp_path: Path) -> None:
     """C-43, C-75: one status over the frontier and the documents."""
@@ -61,6 +61,8 @@ async def test_urls_come_in_parts_and_a_fetched_page_is_being_processed(tmp_path
                 cursor = part["nextCursor"]
                 path = f"/crawls/{job}/urls?limit=3&cursor={cursor}" if cursor else ""
             assert len(seen) == len(set(seen)) == 4
+            failed = (await ground.mine.get(f"/crawls/{job}/urls?status=failed")).json["urls"]
+            assert [one["url"] for one in failed] == [site.url("/gone")]
             skipped = await ground.desk.world.store.documents.list(
                 DocumentFilter(), after="", limit=10
             )
