@@ -98,6 +98,7 @@ async def test_scopes_and_roles_say_what_a_key_may_do(tmp_path: Path) -> None:
         assert made.json["role"] == "tenant"  # nobody makes an administrator over the API
 
 
+@pytest.mark.req("SEC-09")
 @waits
 async def test_a_key_that_asks_too_often_waits(tmp_path: Path) -> None:
     async with serving(tmp_path, replace(LOCAL, api_rate_per_minute=3)) as ground:

@@ -74,7 +74,7 @@ async def test_each_url_is_fetched_indexed_or_skipped_and_its_links_are_taken(
             assert found == {"hardly anything": [], "ferry": [site.url("/boat")]}
 
 
-@pytest.mark.req("API-11")
+@pytest.mark.req("API-11", "FRN-16")
 @waits
 async def test_urls_come_in_parts_and_a_fetched_page_is_being_processed(tmp_path: Path) -> None:
     """C-43, C-75: one status over the frontier and the documents."""
@@ -89,6 +89,8 @@ async def test_urls_come_in_parts_and_a_fetched_page_is_being_processed(tmp_path
                 cursor = part["nextCursor"]
                 path = f"/crawls/{job}/urls?limit=3&cursor={cursor}" if cursor else ""
             assert len(seen) == len(set(seen)) == 4
+            failed = (await ground.mine.get(f"/crawls/{job}/urls?status=failed")).json["urls"]
+            assert [one["url"] for one in failed] == [site.url("/gone")]
             skipped = await ground.desk.world.store.documents.list(
                 DocumentFilter(), after="", limit=10
             )
@@ -213,10 +215,10 @@ async def test_a_preview_stores_nothing_and_obeys_robots(tmp_path: Path) -> None
 @waits
 async def test_a_knowledge_base_adds_pages_and_sitemaps_and_syncs(tmp_path: Path) -> None:
     def listed(_: Seen) -> Reply:
-        xml = f"<urlset><url><loc>{site.url('/boat')}</loc></url></urlset>"
+        xml = f"<urlset><url><loc>{site.url('/pier')}</loc></url></urlset>"
         return Reply(xml.encode(), content_type="application/xml")
 
-    site = Site({**WEB, "/map.xml": listed})
+    site = Site({**WEB, "/map.xml": listed, "/pier": page("pier", text="No link leads here. " * 9)})
 
     with site:
         async with serving(tmp_path) as ground:
@@ -229,10 +231,13 @@ async def test_a_knowledge_base_adds_pages_and_sitemaps_and_syncs(tmp_path: Path
             many = await ground.mine.post("/scraping/addSitemap", asked)
             assert many.status == 202
             await worked_off(ground.desk, many.json["jobId"])
-            assert "/boat" in await _paths(ground.mine, site)
+            assert {"/pier", "/boat"} <= await _paths(ground.mine, site)
             synced = await ground.mine.post("/scraping/sync", {"collectionId": "kb"})
             assert synced.status == 202 and len(synced.json["crawls"]) == 2
             assert {crawl["tenantId"] for crawl in synced.json["crawls"]} == {TENANT}
+            anew = [crawl for crawl in synced.json["crawls"] if crawl["status"] == "pending"]
+            before = {answer.json["jobId"] for answer in (one, many)}
+            assert len({crawl["jobId"] for crawl in anew} - before) == 2
             nothing = await ground.mine.post("/scraping/sync", {"collectionId": "unknown"})
             assert nothing.status == 404
 

@@ -117,6 +117,8 @@ async def test_urls_go_and_pages_stay(tmp_path: Path) -> None:
         job = await _crawl(tmp_path, site, urls_days=AT_ONCE, jobs_days=FOR_A_WHILE)
         assert await _clean(tmp_path) == Cleaned([job.id], [], {})
         assert await _clean(tmp_path) == Cleaned([], [], {})
+        left = _rows(tmp_path, 1, job.id)
+        assert left["queues"] == left["entries"] == 0
         asked = len(site.log)
 
         async with home_in(tmp_path, Ear()) as home:
