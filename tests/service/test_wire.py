@@ -310,7 +310,7 @@ def test_a_product_has_the_fields_of_the_catalogue(answers: Answers) -> None:
     }
 
 
-@pytest.mark.req("ANA-15")
+@pytest.mark.req("ANA-14", "ANA-15")
 def test_other_types_have_fields_by_their_own_schemas(answers: Answers) -> None:
     faq = answers.documents["/faq"]["analysis"]["extraction"]
     assert faq["modelUsed"] == "faq" and len(faq["data"]["items"]) == 5
