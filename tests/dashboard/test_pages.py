@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from pathlib import Path
+from urllib.parse import quote
 
 import pytest
 
@@ -18,7 +19,8 @@ from geomi.service.crawling.crawls import CrawlOrder
 from tests.api.asking import TENANT
 from tests.api.filling import FERRY, WEB, filled
 from tests.dashboard.visiting import Person, seen, serving, text
-from tests.support.server import Site
+from tests.support.crawl import page
+from tests.support.server import Route, Site
 from tests.support.waiting import waits
 
 HEADINGS = {
@@ -158,6 +160,23 @@ async def test_urls_are_filtered_and_each_says_why(tmp_path: Path) -> None:
             assert wrong.status == 200 and "nonsense" in text(wrong)
             stale = await house.mine.get(f"/crawls/{job}/urls?status=x&outcome=y&cursor=z")
             assert stale.status == 200 and "/car<" in text(stale)
+
+
+@pytest.mark.req("URL-11")
+@waits
+async def test_a_url_is_read_with_its_letters_and_sent_without_them(tmp_path: Path) -> None:
+    path = "/%E4%B8%AD%2Fa"
+    web: dict[str, Route] = {"/": page("start", path), path: WEB["/boat"]}
+    with Site(web) as site:
+        async with serving(tmp_path) as house:
+            job = await filled(house.ground.mine, house.ground.desk, site)
+            urls = text(await house.mine.get(f"/crawls/{job}/urls"))
+            assert "/中%2Fa<" in urls and f'title="{site.url("/中%2Fa")}"' in urls
+            why = text(await house.mine.get(f"/crawls/{job}/urls?url={quote(site.url(path))}"))
+            assert "/中%2Fa<" in why
+            assert "%25E4%25B8%25AD%252Fa" in urls, "a link has it as it is"
+            for place in ("/documents", "/search?q=ferry+noon"):
+                assert "/中%2Fa<" in text(await house.mine.get(place))
 
 
 @pytest.mark.req("JOB-11")

@@ -1,6 +1,7 @@
 """Print to the terminal: data on stdout, notes and errors on stderr.
 
-Text from a website is printed on one line and escaped, so that it cannot control the terminal.
+Text from a website is printed on one line and escaped, so that it cannot control the terminal. A
+URL is printed as people read it (`/中` for `/%E4%B8%AD`); JSON has it as it is.
 Rich prints colour only on a terminal, and never when `NO_COLOR` is set.
 """
 
@@ -16,6 +17,7 @@ from rich.console import Console
 from rich.text import Text
 
 from geomi.errors import GeomiError
+from geomi.url.parse import displayed
 
 
 def print_error(error: GeomiError) -> None:
@@ -27,13 +29,13 @@ def print_error(error: GeomiError) -> None:
 
 def note(text: str) -> None:
     """Say something on stderr."""
-    print(one_line(text), file=sys.stderr)
+    print(one_line(displayed(text)), file=sys.stderr)
 
 
 def say(text: str = "", *, style: str = "") -> None:
     """Print one line of a readable answer on stdout."""
     console = Console(file=sys.stdout, soft_wrap=True, highlight=False)
-    console.print(Text(one_line(text), style=style))
+    console.print(Text(one_line(displayed(text)), style=style))
 
 
 def say_check(text: str, *, is_good: bool, style: str = "") -> None:

@@ -7,6 +7,7 @@ from itertools import pairwise
 from urllib.parse import urlencode
 
 from geomi.dashboard.translations import Translations
+from geomi.url.parse import display
 
 _UNITS = ("B", "kB", "MB", "GB", "TB")
 _THOUSAND = 1000.0
@@ -58,7 +59,7 @@ def stamp(at_s: float) -> str:
 
 def short_url(url: str) -> str:
     """Write a URL without what its reader knows, and with an end."""
-    text = url.removeprefix("https://").removeprefix("http://")
+    text = display(url).removeprefix("https://").removeprefix("http://")
     return text if len(text) <= MAX_URL_CHARS else text[: MAX_URL_CHARS - 1] + "…"
 
 

@@ -21,6 +21,7 @@ from geomi.errors import KeyRefused
 from geomi.service.access.keys import Caller, KeyRole, KeyScope
 from geomi.service.access.sessions import BrowserSession
 from geomi.service.service import Service, TenantService
+from geomi.url.parse import displayed
 
 REPORTS = "/csp-report"
 CSP = (
@@ -137,5 +138,6 @@ def _templates() -> Environment:
         "moment": formatting.moment,
         "stamp": formatting.stamp,
         "short_url": formatting.short_url,
+        "displayed": displayed,
     }
     return environment

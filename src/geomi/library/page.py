@@ -8,6 +8,8 @@ from typing import Self
 
 import orjson
 
+from geomi.url.parse import display
+
 Record = bytes
 Value = str | float | Sequence[str] | Sequence[Mapping[str, str | int]] | Mapping[str, str | int]
 
@@ -27,6 +29,7 @@ class Page:
     """One page; docs/reference/output.md says what each field means."""
 
     url: str
+    url_display: str
     final_url: str
     status: int
     fetched_at: str
@@ -49,7 +52,9 @@ class Page:
     def from_record(cls, record: Record) -> Self:
         """Read one line of `pages.jsonl`."""
         values = orjson.loads(record)
-        return cls(**values | {"links": tuple(Link(**link) for link in values["links"])})
+        links = tuple(Link(**link) for link in values["links"])
+        # A record of an older geomi does not say how its URL is shown.
+        return cls(**values | {"links": links, "url_display": display(values["url"])})
 
     def to_json(self) -> str:
         """Write the record again, on one line."""

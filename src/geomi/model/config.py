@@ -174,6 +174,13 @@ class ImageStyle(StrEnum):
     ALT = "alt"
 
 
+class TableStyle(StrEnum):
+    """What markdown makes of a table whose cells span others (MD-03)."""
+
+    GRID = "grid"  # with empty cells beside and below them
+    TEXT = "text"  # a line for each row
+
+
 class Ladder(StrEnum):
     """How the main content of a page is found."""
 
@@ -325,6 +332,7 @@ class Extraction:
     ladder: Ladder = Ladder.SCORED
     links: LinkStyle = LinkStyle.KEEP
     images: ImageStyle = ImageStyle.MARKDOWN
+    tables: TableStyle = TableStyle.GRID
     markdown: MarkdownForm = MarkdownForm.STANDARD
     template: bool = True  # leave out what the pages of a site repeat
     max_markdown_chars: Annotated[int, Ge(1000)] = 2_000_000

@@ -37,6 +37,11 @@ _SPELLINGS = {"%": "%25"} | {
 _ESCAPE = re.compile("%(?:[0-9A-Fa-f]{2})?")
 _BEYOND_ASCII = re.compile(r"[^\x00-\x7f]+")
 _ENCODED_LETTERS = re.compile("(?:%[89A-F][0-9A-F])+")
+_URL_IN_TEXT = re.compile(r"https?://[^\s`'\"<>]+")
+# Letters that nobody sees, and those that look like a delimiter of a URL, a percent sign included.
+_MISLEADING = frozenset(
+    "\u034f\u115f\u1160\u17b4\u17b5\u2800\u3164\uffa0\u2044\u2215\u29f8\uff03\uff05\uff06\uff0f\uff1d\uff1f\uff20"
+)
 # Up to the last `@` before a path: a password may hold one. Whatever the scheme is.
 _USER_INFO = re.compile(r"//[^/?#\s]*@")
 
@@ -204,11 +209,16 @@ def url_hash(key: str) -> bytes:
 def display(href: str) -> str:
     """Decode an href for people: letters become readable, what could mislead stays encoded.
 
-    The result is for eyes only. Reserved characters, white space, invisible characters and octets
-    that are not UTF-8 stay escaped, and so does an international host name, which can imitate
-    another.
+    The result is for eyes only. Reserved characters and what looks like them, white space, octets
+    that are not UTF-8 and invisible characters stay escaped, and so does an international host
+    name, which can imitate another.
     """
     return _ENCODED_LETTERS.sub(lambda found: _readable(found[0]), canonical(href))
+
+
+def displayed(text: str) -> str:
+    """Return a text for people with every URL in it as `display` shows it."""
+    return _URL_IN_TEXT.sub(lambda found: display(found[0]), text) if "://" in text else text
 
 
 def without_user_info(text: str) -> str:
@@ -225,4 +235,8 @@ def _readable(escapes: str) -> str:
         letters = bytes.fromhex(escapes.replace("%", "")).decode()
     except UnicodeDecodeError:
         return escapes
-    return "".join(letter if letter.isprintable() else _escape(letter) for letter in letters)
+    return "".join(_escape(letter) if _misleads(letter) else letter for letter in letters)
+
+
+def _misleads(letter: str) -> bool:
+    return not letter.isprintable() or letter in _MISLEADING

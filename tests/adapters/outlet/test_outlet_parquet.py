@@ -17,6 +17,7 @@ read_parquet = pytest.importorskip("pyarrow.parquet", reason="the extra `parquet
 
 PAGE: dict[str, Any] = {
     "url": "https://a.test/",
+    "url_display": "https://a.test/",
     "final_url": "https://a.test/x",
     "status": 200,
     "fetched_at": "2026-01-02T03:04:05Z",

@@ -142,7 +142,7 @@ def test_what_a_profile_changes_stands_in_the_matrix_or_is_a_header() -> None:
     spoken = {key for key, _ in MATRIX} | {
         *("http.user_agent", "http.accept", "http.accept_language", "http.accept_encoding"),
         *("robots.total_timeout_s", "robots.max_bytes"),
-        *("extract.links", "extract.images", "extract.template"),
+        *("extract.links", "extract.images", "extract.tables", "extract.template"),
     }
     changed = {key for name in ORDER for key in read_profile(name).layer.values}
     assert changed - spoken == set()

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from geomi.url.parse import canonical, display, parse, url_hash
+from geomi.url.parse import canonical, display, displayed, parse, url_hash
 
 ESCAPES = st.text(alphabet="%0123456789abcdefABCDEF/7eE가", max_size=30)
 
@@ -56,6 +56,11 @@ def test_canonical_is_what_the_parser_keeps(path: str) -> None:
         ("https://a.test/%ff%e4", "https://a.test/%FF%E4"),
         ("https://a.test/%E2%80%AEgpj", "https://a.test/%E2%80%AEgpj"),
         ("https://a.test/%E4%B8%AD%E2%80%8B", "https://a.test/中%E2%80%8B"),
+        (
+            "https://a.test/%EF%BC%8F%E2%81%84%EF%BC%85",
+            "https://a.test/%EF%BC%8F%E2%81%84%EF%BC%85",
+        ),
+        ("https://a.test/%E3%85%A4%EF%BE%A0", "https://a.test/%E3%85%A4%EF%BE%A0"),
         ("https://xn--3e0b707e.test/", "https://xn--3e0b707e.test/"),
     ],
 )
@@ -63,6 +68,20 @@ def test_canonical_is_what_the_parser_keeps(path: str) -> None:
 def test_display(href: str, expected: str) -> None:
     """Letters are readable; separators, spaces and invisible characters stay escaped."""
     assert display(href) == expected
+
+
+def test_urls_in_a_text_are_shown_so() -> None:
+    text = "`http://a.test/%E4%B8%AD`: 50% of https://a.test/%2F, not ftp://a.test/%E4%B8%AD…"
+    assert displayed(text) == text.replace("http://a.test/%E4%B8%AD", "http://a.test/中")
+
+
+@given(st.text())
+def test_a_shown_url_is_the_same_url(path: str) -> None:
+    found = parse(f"https://a.test/{path}")
+    assert found is not None
+    shown = display(found.href)
+    assert shown.isprintable() and " " not in shown
+    assert canonical(shown) == canonical(found.href)
 
 
 @pytest.mark.req("URL-18")

@@ -25,7 +25,7 @@ import orjson
 
 from geomi.adapters.machine.sorting import SortedLines
 from geomi.adapters.outlet.appended_file import AppendedFile
-from geomi.url.parse import DEFAULT_PORTS, split
+from geomi.url.parse import DEFAULT_PORTS, display, split
 
 MAX_TITLE_CHARS = 200
 MAX_SUMMARY_CHARS = 500
@@ -44,7 +44,7 @@ def llms_full_passage(record: bytes) -> bytes:
     page = orjson.loads(record)
     if not _is_original(page):
         return b""
-    title = _one_line(page["title"], MAX_TITLE_CHARS) or page["final_url"]
+    title = _one_line(page["title"], MAX_TITLE_CHARS) or display(page["final_url"])
     head, content = f"# {title}", page["markdown"].strip()
     if content.startswith("# "):  # the page has a heading of its own
         head, _, content = content.partition("\n")
@@ -224,7 +224,7 @@ def _folder_title(name: str) -> str:
 
 
 def _link(page: _Page) -> str:
-    title = (page.title or page.url).translate(_IN_A_LINK)
+    title = (page.title or display(page.url)).translate(_IN_A_LINK)
     url = page.url.replace("(", "%28").replace(")", "%29")
     description = page.description.replace("`", "'")
     return f"- [{title}]({url})" + (f": {description}\n" if description else "\n")

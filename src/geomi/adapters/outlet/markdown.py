@@ -17,6 +17,7 @@ import orjson
 
 from geomi.adapters.machine.disk import place_file
 from geomi.errors import StoreError
+from geomi.url.parse import display
 
 MAX_SLUG_CHARS = 60
 MAX_HOST_CHARS = 200  # a name in a file system holds 255 bytes; DNS allows 253 before any port
@@ -100,10 +101,11 @@ def _slug(path: str) -> str:
 
 
 def _front_matter(page: dict[str, Any]) -> str:
-    fields = [f"{name}: {_quoted(page[name])}" for name in FRONT_MATTER if page.get(name)]
+    told = page | {"url": display(str(page.get("url") or ""))}  # a person reads it (C-19)
+    fields = [f"{name}: {_quoted(told[name])}" for name in FRONT_MATTER if told.get(name)]
     if signals := (page.get("metadata") or {}).get("signals"):
-        told = (f"{_quoted(name)}: {_scalar(said)}" for name, said in signals.items())
-        fields.append(f"signals: {{{', '.join(told)}}}")
+        said = (f"{_quoted(name)}: {_scalar(value)}" for name, value in signals.items())
+        fields.append(f"signals: {{{', '.join(said)}}}")
     return "\n".join(("---", *fields, "---", "", ""))
 
 

@@ -15,6 +15,7 @@ from typing import Any, BinaryIO, Self
 import orjson
 
 from geomi.errors import ExtraMissing
+from geomi.url.parse import display
 
 # A row group lives three times while it is written, as JSON, as objects and as columns: 8 MiB of
 # pages take 180 MiB at the peak, 60 of which are pyarrow itself, however many pages there are.
@@ -77,6 +78,7 @@ def _row(page: dict[str, Any]) -> dict[str, Any]:
     metadata = page["metadata"]
     signals = metadata.get("signals") or {}
     return page | {
+        "url_display": display(page["url"]),  # a record of an older geomi has none
         "fetched_at": datetime.fromisoformat(page["fetched_at"]),
         "duplicate_of": metadata.get("duplicate_of"),
         "duplicate_reason": metadata.get("duplicate_reason"),
@@ -98,6 +100,7 @@ def _schema() -> Any:
     return pa.schema(
         [
             pa.field("url", text, nullable=False),
+            pa.field("url_display", text, nullable=False),
             pa.field("final_url", text, nullable=False),
             pa.field("status", pa.int16(), nullable=False),
             pa.field("fetched_at", pa.timestamp("ms", tz="UTC"), nullable=False),

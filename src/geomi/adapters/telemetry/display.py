@@ -17,6 +17,7 @@ from rich.text import Text
 
 from geomi.adapters.telemetry.counters import Counters, Snapshot
 from geomi.model.event import Event, Warned
+from geomi.url.parse import displayed
 
 REDRAWS_PER_S = 4
 MAX_PROBLEMS = 5  # kinds shown; the rest is one number
@@ -102,5 +103,5 @@ def _clock(seconds: float) -> str:
 
 def _visible(text: str) -> str:
     """Show what would move the cursor, colour the text or turn its direction."""
-    cut = text[:MAX_WARNING_CHARS]
+    cut = displayed(text)[:MAX_WARNING_CHARS]
     return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in cut)

@@ -151,6 +151,7 @@ def _docs_config(config: CrawlConfig) -> CrawlConfig:
         extract=Extraction(
             links=config.extract.links,
             images=config.extract.images,
+            tables=config.extract.tables,
             markdown=config.extract.markdown,
             max_markdown_chars=config.extract.max_markdown_chars,
             template=False,

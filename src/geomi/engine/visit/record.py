@@ -33,7 +33,7 @@ from geomi.model.page import (
 )
 from geomi.model.robots import Signal, Signals
 from geomi.text.identifiers import sha256_hex
-from geomi.url.parse import split
+from geomi.url.parse import display, split
 
 # A page is placed in the archive when its batch is settled; until then it lies nowhere.
 UNPLACED = Ref("", 0, 0)
@@ -81,6 +81,7 @@ class RecordFields(TypedDict):
     """One record of pages.jsonl; docs/reference/output.md says what each field means."""
 
     url: str
+    url_display: str
     final_url: str
     status: int
     fetched_at: datetime | str
@@ -214,6 +215,7 @@ def _fields(page: KeptPage) -> RecordFields:
     entry, fetched, article = page.entry, page.fetched, page.article
     return {
         "url": entry.origin or entry.url,
+        "url_display": display(entry.origin or entry.url),
         "final_url": fetched.url,
         "status": fetched.status,
         "fetched_at": datetime.fromtimestamp(page.fetched_at_s, UTC),

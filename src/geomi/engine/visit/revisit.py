@@ -50,6 +50,7 @@ from geomi.model.robots import Signal, Signals
 from geomi.model.verdict import Outcome, State
 from geomi.recrawl.due import due_s
 from geomi.recrawl.rate import Belief, Gap, believe, change_pattern, learn
+from geomi.url.parse import display
 
 # An entry that ended so and waits again was found on a shorter way: its links lie less deep now.
 KEPT_OUTCOMES = frozenset({Outcome.OK, Outcome.DUPLICATE, Outcome.NOT_MODIFIED})
@@ -319,6 +320,7 @@ def _of_this_visit(fields: RecordFields, visit: UnchangedVisit) -> RecordFields:
     return {
         **fields,
         "url": entry.origin or entry.url,
+        "url_display": display(entry.origin or entry.url),
         "fetched_at": _time(visit.fetched_at_s),
         "depth": entry.depth,
         "parent": entry.parent,

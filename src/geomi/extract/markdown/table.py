@@ -1,8 +1,9 @@
 """Prepare tables for markdown, which has only grids of single lines (MD-03).
 
 A table that lays out a page (with other tables or headings in it, or with nothing but code) becomes
-plain blocks. Any other table becomes a grid: a cell that spans others gets empty cells beside or
-below it, and short rows are filled up. A grid that would exceed `MAX_CELLS`, or be mostly empty,
+plain blocks. If a caller wants that, a table whose cells span others becomes text, a paragraph for
+each row. Any other table becomes a grid: a cell that spans others gets empty cells beside or below
+it, and short rows are filled up. A grid that would exceed `MAX_CELLS`, or be mostly empty,
 becomes blocks too. This is checked before the cells are made: an empty cell costs 250 bytes of
 memory, and `colspan=100` only 16 bytes of the page.
 """
@@ -11,7 +12,8 @@ from __future__ import annotations
 
 from itertools import chain
 
-from geomi.extract.dom import HEADINGS, Element
+from geomi.extract.dom import HEADINGS, Element, text_of
+from geomi.model.config import TableStyle
 
 MAX_SPAN = 100
 MAX_CELLS = 50_000
@@ -21,22 +23,29 @@ MAX_CELLS = 50_000
 FREE_HOLES = 16
 HOLES_PER_CELL = 4
 
+BETWEEN_CELLS = " · "
+
 _SECTIONS = frozenset(("thead", "tbody", "tfoot"))
 _CELLS = frozenset(("td", "th"))
+_SPANS = ("colspan", "rowspan")
 _PAGE_BLOCKS = ("table", *HEADINGS)
 
 Rows = list[tuple[Element, list[Element]]]
 
 
-def straighten(table: Element) -> None:
-    """Turn one table into blocks or into a full grid, in place."""
+def straighten(table: Element, style: TableStyle) -> None:
+    """Turn one table into blocks, into text or into a full grid, in place."""
     if _is_grid(table):
         return
     rows = _rows(table)
     if _is_listing(table, rows):
         _drop_blank(rows)
         _lay_out(table, _rows(table))
-    elif _is_layout(table, rows) or not _open_spans(rows) or not _fill(_rows(table), _room(rows)):
+    elif _is_layout(table, rows):
+        _lay_out(table, rows)
+    elif style is TableStyle.TEXT and _has_spans(rows):
+        _flatten(table, rows)
+    elif not _open_spans(rows) or not _fill(_rows(table), _room(rows)):
         _lay_out(table, _rows(table))
 
 
@@ -101,6 +110,19 @@ def _lay_out(table: Element, rows: Rows) -> None:
             cell.tag = "div"
 
 
+def _has_spans(rows: Rows) -> bool:
+    return any(_span(cell, name) > 1 for _, cells in rows for cell in cells for name in _SPANS)
+
+
+def _flatten(table: Element, rows: Rows) -> None:
+    """Write each row as one line; a cell that spans others is told where it begins."""
+    _lay_out(table, [])
+    for row, cells in rows:
+        texts = (" ".join(text_of(cell).split()) for cell in cells)
+        row.tag = "p"
+        row.set_text(BETWEEN_CELLS.join(text for text in texts if text))
+
+
 def _room(rows: Rows) -> int:
     """Return how many empty cells a table of these rows may gain."""
     own = sum(len(cells) for _, cells in rows)
@@ -118,7 +140,9 @@ def _open_spans(rows: Rows) -> bool:
                 _use(covered, column)
                 cell.insert_before(Element("td"))
                 column, room = column + 1, room - 1
-            width, height = _span(cell, "colspan"), _span(cell, "rowspan")
+            width, height = (_span(cell, name) for name in _SPANS)
+            for name in _SPANS:
+                cell.attrs.pop(name, None)
             room -= width - 1
             if room < 0:
                 return False
@@ -145,10 +169,7 @@ def _use(covered: dict[int, int], column: int) -> None:
 
 
 def _span(cell: Element, name: str) -> int:
-    value = cell.attr(name)
-    if value is None:
-        return 1
-    del cell.attrs[name]
+    value = cell.attr(name) or ""
     return max(1, min(int(value), MAX_SPAN)) if value.isdecimal() and len(value) < 9 else 1
 
 

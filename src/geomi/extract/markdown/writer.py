@@ -29,7 +29,7 @@ from geomi.extract.markdown.notes import (
     write_mark,
 )
 from geomi.extract.markdown.table import straighten
-from geomi.model.config import Extraction, ImageStyle, LinkStyle
+from geomi.model.config import Extraction, ImageStyle, LinkStyle, TableStyle
 from geomi.model.markdown import MarkdownRules
 from geomi.url.parse import absolute
 
@@ -121,7 +121,7 @@ def to_markdown(
     content.strip_tags(_NESTED)
     parts = _by_tag(content)
     outline = _outline(parts["heading"])
-    _prepare(content, parts)
+    _prepare(content, parts, rules.tables)
     callers = CallerRules(own)
     callers.wrap(content)
     converters: dict[str, Converter] = {
@@ -197,12 +197,12 @@ def _by_tag(content: Element) -> Mapping[str, list[Element]]:
     return parts
 
 
-def _prepare(content: Element, parts: Mapping[str, list[Element]]) -> None:
+def _prepare(content: Element, parts: Mapping[str, list[Element]], tables: TableStyle) -> None:
     write_admonitions(parts["block"])
     for block in parts["pre"][:MAX_PREPARED]:
         prepare_code(block)
     for table in parts["table"][:MAX_PREPARED]:
-        straighten(table)
+        straighten(table, tables)
     mark_footnotes(content, parts["sup"])
     for raised in parts["sup"][:MAX_PREPARED]:
         _mark_exponent(raised)

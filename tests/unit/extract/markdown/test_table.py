@@ -7,12 +7,13 @@ import pytest
 from geomi.extract.dom import Element, parse_html
 from geomi.extract.markdown import table as room
 from geomi.extract.markdown.table import straighten
+from geomi.model.config import TableStyle
 
 
 def straightened(html: str) -> Element:
     table = parse_html(html.encode(), "text/html").select_one("table")
     assert table is not None
-    straighten(table)
+    straighten(table, TableStyle.GRID)
     return table
 
 
@@ -93,6 +94,7 @@ def test_a_grid_that_is_mostly_holes_becomes_blocks() -> None:
         assert straightened(f"<table><tr>{row}" + "<tr>" * short_rows).tag == tag
 
 
+@pytest.mark.parametrize("style", TableStyle)
 @pytest.mark.parametrize(
     "table",
     [
@@ -103,10 +105,10 @@ def test_a_grid_that_is_mostly_holes_becomes_blocks() -> None:
         pytest.param("<td>" * 200 + "<tr><td>" * 30_000, id="one long row"),
     ],
 )
-def test_a_page_of_spans_costs_no_more_than_its_size(table: str) -> None:
+def test_a_page_of_spans_costs_no_more_than_its_size(table: str, style: TableStyle) -> None:
     """256 KB of such tables took up to 27 s and 450 MB; an empty cell is made only if it stays."""
     document = parse_html(f"<table>{table}</table>".encode(), "text/html")
     own = len(document.select("td"))
     for element in document.select("table"):
-        straighten(element)
+        straighten(element, style)
     assert len(document.select("td, div > div > div")) <= (room.HOLES_PER_CELL + 1) * own

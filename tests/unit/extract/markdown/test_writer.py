@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from geomi.extract.dom import parse_html
 from geomi.extract.markdown import writer as room
 from geomi.extract.markdown.writer import CUT_MARK, cut, tidy, to_markdown
-from geomi.model.config import Extraction, ImageStyle, LinkStyle
+from geomi.model.config import Extraction, ImageStyle, LinkStyle, TableStyle
 from tests.unit.extract.markdown.written import BASE, write
 
 TEXT_ONLY = Extraction(links=LinkStyle.TEXT, images=ImageStyle.ALT)
@@ -112,6 +112,31 @@ def test_blocks_and_emphasis(html: str, expected: str) -> None:
 )
 def test_tables(html: str, expected: str) -> None:
     assert write(html) == expected
+
+
+@pytest.mark.req("MD-03")
+@pytest.mark.parametrize(
+    ("html", "expected"),
+    [
+        (
+            "<table><tr><th>a<th>b<tr><td>c|d<td>e</table>",
+            "| a | b |\n| --- | --- |\n| c\\|d | e |",
+        ),
+        ("<table><tr><td colspan=1>a<td>b</table>", "| a | b |\n| --- | --- |"),
+        (
+            "<table><caption>T</caption><thead><tr><th colspan=2>a <b>b</b></thead>"
+            "<tr><td rowspan=2>c<br>d<td><p>e</p><ul><li>f</ul><tr><td><td>g</table>",
+            "T\n\na b\n\nc d · e f\n\ng",
+        ),
+        (
+            "<table><tr><td colspan=2>x<sup>1</sup><td>y<sup><a href=#n>2</a></sup></table>",
+            "x 1 · y 2",
+        ),
+        ("<table><tr><td colspan=2><h2>a</h2><p>b</p></table>", "## a\n\nb"),
+    ],
+)
+def test_a_table_whose_cells_span_others_may_become_text(html: str, expected: str) -> None:
+    assert write(html, Extraction(tables=TableStyle.TEXT)) == expected
 
 
 @pytest.mark.parametrize(
