@@ -19,7 +19,7 @@ from typing import ParamSpec, TypeVar
 from geomi.model.event import Measured
 from geomi.model.markdown import MarkdownRules
 from geomi.ports.archive import Archive, Spool
-from geomi.ports.runtime import Clock, Compute, Disk, EventSink
+from geomi.ports.runtime import Clock, Compute, Disk, EventSink, Vault
 from geomi.ports.store import Store
 from geomi.ports.web import Fetcher, Resolver
 
@@ -119,6 +119,7 @@ class World:
     rng: random.Random
     version: str
     owner: str
+    vault: Vault
     silence_s: float = SILENCE_S
     meter: Meter = field(default_factory=Meter)
     markdown_rules: MarkdownRules = field(default_factory=dict)
