@@ -30,6 +30,7 @@ from geomi.adapters.blob.directory import DirectoryArchive
 from geomi.adapters.blob.spool import DirectorySpool
 from geomi.adapters.compute.child import ChildCompute
 from geomi.adapters.machine.disk import DirectoryDisk
+from geomi.adapters.machine.vault import FernetVault
 from geomi.adapters.store.store import DatabaseStore, open_sqlite
 from geomi.adapters.telemetry.fan_out import EventFanOut
 from geomi.engine import jobs
@@ -103,6 +104,7 @@ def _world(
         archive=DirectoryArchive(folder, worker=owner, software=f"geomi/{__version__}"),
         spool=DirectorySpool(folder), compute=ChildCompute(), sink=EventFanOut(),
         disk=DirectoryDisk(folder, 0), rng=random.Random(owner), version=__version__, owner=owner,
+        vault=FernetVault(folder, ""),
     )  # fmt: skip
 
 

@@ -20,6 +20,7 @@ from geomi.adapters.http.client import HttpClient
 from geomi.adapters.http.egress import Egress
 from geomi.adapters.http.rules import EgressRules
 from geomi.adapters.machine.disk import DirectoryDisk
+from geomi.adapters.machine.vault import FernetVault
 from geomi.engine import jobs
 from geomi.engine.visit.rules import job_rules
 from geomi.engine.worker.loop import Worker
@@ -251,6 +252,7 @@ async def hand_in(
         rng=random.Random(1),
         version="0",
         owner="w-hand",
+        vault=FernetVault(root, ""),
     )
     try:
         yield Hand(clock, store, fetcher, frontier, world, ear, clock.now_s())

@@ -21,6 +21,7 @@ from geomi.api.routes import (
     providers,
     schedules,
     seeds,
+    sign_ins,
     tenants,
 )
 
@@ -38,6 +39,7 @@ _ROUTERS = (
     tenants.router,
     keys.router,
     providers.router,
+    sign_ins.router,
     monitoring.router,
 )
 

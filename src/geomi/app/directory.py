@@ -37,6 +37,7 @@ from geomi.adapters.http.rules import (
 )
 from geomi.adapters.machine.disk import DirectoryDisk, refusal, whole_file
 from geomi.adapters.machine.presence import PresenceLock
+from geomi.adapters.machine.vault import FernetVault
 from geomi.app.external_docs import check_source, open_source
 from geomi.app.recovery import SilenceWatch, directory_name, recover
 from geomi.app.store import clock_of, open_store, shared_time
@@ -172,6 +173,7 @@ async def open_directory(
             rng=rng,
             version=__version__,
             owner=owner,
+            vault=FernetVault(root, settings.sign_in_key),
             silence_s=settings.silence_s,
             markdown_rules=markdown_rules,
         )

@@ -76,6 +76,7 @@ GROUPS = {
     "config": "prepare.config",
     "profiles": "prepare.profiles",
     "providers": "prepare.providers",
+    "sign-in": "prepare.sign_in",
     "ranks": "prepare.ranks",
     "seeds": "prepare.seeds",
 }

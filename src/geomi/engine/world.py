@@ -20,7 +20,7 @@ from geomi.engine.listed_domains import ListedDomains
 from geomi.model.event import Measured
 from geomi.model.markdown import MarkdownRules
 from geomi.ports.archive import Archive, Spool
-from geomi.ports.runtime import Clock, Compute, Disk, EventSink
+from geomi.ports.runtime import Clock, Compute, Disk, EventSink, Vault
 from geomi.ports.store import Store
 from geomi.ports.web import Fetcher, Resolver
 
@@ -121,6 +121,7 @@ class World:
     rng: random.Random
     version: str
     owner: str
+    vault: Vault
     silence_s: float = SILENCE_S
     meter: Meter = field(default_factory=Meter)
     markdown_rules: MarkdownRules = field(default_factory=dict)

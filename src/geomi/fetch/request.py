@@ -8,6 +8,7 @@ Rules kept:
   body: servers do not compress, and so do not name a coding, where they answer a HEAD.
 - No cookies, and no header that belongs to the connection (HTTP-12, C-70).
 - The job's own headers may have secrets, so only the hosts of its start URLs get them.
+- What is shown to sign in goes to the origin it was kept for, and to no other (C-48).
 - A second visit asks for the page only if it has changed (C-69). It sends the stored ETag, and the
   stored Last-Modified or else the Date that came with the page, only to the URL that answered with
   them. A job may send the date of its last crawl instead (seed 000 §5.3). Without stored values the
@@ -30,9 +31,17 @@ from geomi.url.parse import Url
 from geomi.url.parse import parse as parse_url
 
 ACCEPT_ANY = "*/*"
+OWNERSHIP_BYTES = 1024
 SITEMAP_BYTES = 50 * 1024 * 1024 + 1  # C-82; the one byte more tells its reader that it was cut
 # C-11: of these a longer one is read as far as the limit goes.
-CUT = frozenset({RequestPurpose.ROBOTS, RequestPurpose.SITEMAP, RequestPurpose.SERVER})
+CUT = frozenset(
+    {
+        RequestPurpose.ROBOTS,
+        RequestPurpose.SITEMAP,
+        RequestPurpose.SERVER,
+        RequestPurpose.OWNERSHIP,
+    }
+)
 # Asked for as a browser asks for a page; anything else is asked for in whatever form it has.
 LIKE_PAGES = frozenset({RequestPurpose.PAGE, RequestPurpose.SERVER})
 # What the gate can undo; `*` or another name would invite what nobody here can read.
@@ -88,13 +97,36 @@ class Requests:
         self.token = product_token(user_agent(config, version=version))
 
     def page(
-        self, entry: UrlEntry, url: Url, conditions: Headers = (), sink: Sink | None = None
+        self,
+        entry: UrlEntry,
+        url: Url,
+        conditions: Headers = (),
+        sink: Sink | None = None,
+        signing_in: Headers = (),
     ) -> Request:
-        """Ask for an entry under one of its spellings, of a page only what `conditions` leave."""
+        """Ask for an entry under one of its spellings, of a page only what `conditions` leave.
+
+        Args:
+            signing_in: what is shown to this origin alone, in place of a job's own headers.
+        """
         request = self._build(url.href, url.authority, _PURPOSES[entry.kind])
+        if signing_in:
+            replaced = {name for name, _ in signing_in}
+            others = tuple(header for header in request.headers if header[0] not in replaced)
+            request = replace(request, headers=others + signing_in, signed_in=True)
         if conditions or sink is not None:
             return replace(request, headers=request.headers + conditions, sink=sink)
         return request
+
+    def ownership(self, url: Url) -> Request:
+        """Ask for the token that proves whose a site is, without any header of a job's own."""
+        return build(
+            url.href,
+            self._config,
+            version=self._version,
+            purpose=RequestPurpose.OWNERSHIP,
+            sends_own_headers=False,
+        )
 
     def robots(self, url: str, host: str) -> Request:
         """Ask for a robots.txt; a longer one is read as far as the limit goes (C-11)."""
@@ -240,6 +272,8 @@ def _max_bytes(config: CrawlConfig, purpose: RequestPurpose) -> int:
             return SITEMAP_BYTES
         case RequestPurpose.PAGE | RequestPurpose.LISTING:
             return config.limits.max_page_bytes
+        case RequestPurpose.OWNERSHIP:
+            return OWNERSHIP_BYTES
         case RequestPurpose.SERVER:
             return 0
 

@@ -285,6 +285,7 @@ class HttpRules:
     user_agent: str = ""  # empty: geomi/<version> (+contact)
     contact: str = ""
     headers: tuple[tuple[str, str], ...] = ()
+    sign_in: bool = False  # to origins that the tenant has proved to be its own (C-48)
     accept: str = "text/html, application/xhtml+xml, application/xml;q=0.9, */*;q=0.8"  # HTTP-02
     accept_language: str = "en-US,en;q=0.9,ko;q=0.8"
     accept_encoding: str = "gzip, deflate, br, zstd"

@@ -25,6 +25,7 @@ class Request:
         truncate: keep what came inside `max_bytes` and do not refuse a longer body (C-11).
         sink: takes the decoded body of a good answer piece by piece, in place of `Fetched.body`.
         reads_redirects: keep the body of a redirect, too; where it leads is still not followed.
+        signed_in: its headers show what is kept for signing in.
     """
 
     url: str
@@ -39,6 +40,7 @@ class Request:
     sink: Sink | None = None
     body: bytes = b""
     reads_redirects: bool = False
+    signed_in: bool = False
 
 
 @dataclass(frozen=True, slots=True, weakref_slot=True)
@@ -56,6 +58,7 @@ class Fetched:
         ip: the checked address that was connected to.
         started_s, ended_s: scheduling time; the politeness gap runs from `ended_s`.
         is_stale: a kept connection was closed before a single byte of the answer.
+        signed_in: that of the request.
     """
 
     url: str
@@ -71,6 +74,7 @@ class Fetched:
     failure: Outcome | None = None
     detail: str = ""
     is_stale: bool = False
+    signed_in: bool = False
 
     @property
     def fetch_ms(self) -> int:

@@ -15,6 +15,7 @@ class RequestPurpose(StrEnum):
     ROBOTS = "robots"
     SITEMAP = "sitemap"
     LISTING = "listing"  # /llms.txt, a list of domains
+    OWNERSHIP = "ownership"  # the token that proves whose a site is
     SERVER = "server"  # the headers of a host's front page: no byte of its body is kept
 
 

@@ -3,8 +3,8 @@
 `Clock` is the only source of time; `SharedTime` keeps it equal to that of other processes. A store
 ties its time to a clock by a `ClockAnchor`, or to that of its database server by a `ServerClock`.
 `Disk` says whether there is enough free space. `Compute` runs native code that cannot be
-interrupted, in a process that can be killed. `EventSink` takes events; it never waits and never
-fails a crawl.
+interrupted, in a process that can be killed. `Vault` encrypts small secrets. `EventSink` takes
+events; it never waits and never fails a crawl.
 """
 
 from __future__ import annotations
@@ -105,6 +105,18 @@ class Compute(Protocol):
 
     async def aclose(self) -> None:
         """End the process."""
+        ...
+
+
+class Vault(Protocol):
+    """Encrypts secrets with a key that is not in the store."""
+
+    def seal(self, secret: bytes) -> str:
+        """Encrypt a secret."""
+        ...
+
+    def unseal(self, sealed: str) -> bytes:
+        """Decrypt what was sealed with this key; ConfigError for anything else."""
         ...
 
 

@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from geomi.app.index import delete_from_index
 from geomi.app.use import channels, providers
 from geomi.app.use.deletion import MAX_REASON_CHARS, erase_jobs
-from geomi.engine.visit import traffic
+from geomi.engine.visit import sign_in, traffic
 from geomi.errors import FieldRefused
 from geomi.model.index.search import IndexScope
 from geomi.model.site import Takedown
@@ -34,6 +34,7 @@ TENANT_NAMESPACES: Sequence[str] = (
     idempotency.NAMESPACE,
     audit.NAMESPACE,
     channels.FINDINGS_NAMESPACE,
+    sign_in.NAMESPACE,
     traffic.NAMESPACE,
 )
 

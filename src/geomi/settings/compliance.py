@@ -41,6 +41,7 @@ OTHER_PROGRAMS = frozenset(
     curl wget
     """.split()
 )
+NEVER_SIGNED_IN = frozenset({"docs"})
 _SEPARATOR = re.compile(r"[\s();,]+")
 _NAMED = re.compile(r"([A-Za-z_-]+)/[0-9]")
 
@@ -56,6 +57,15 @@ def refuse_disguise(config: CrawlConfig) -> None:
                 f"user agent `{agent}` uses the name of another program, `{name}`",
                 hint="sites must see who crawls them: `my-crawler/1.0 (+https://example.org/about)`",
             )
+
+
+def refuse_sign_in(config: CrawlConfig, profile: str) -> None:
+    """Raise where a profile that reads public documentation is to sign in (C-48)."""
+    if config.http.sign_in and profile in NEVER_SIGNED_IN:
+        raise ConfigError(
+            f"the profile `{profile}` never signs in, but http.sign_in = true demands it",
+            hint="leave out one of them",
+        )
 
 
 def has_contact(http: HttpRules) -> bool:

@@ -47,6 +47,7 @@ class Settings:
     max_fetches: Annotated[int, Ge(1), Le(10_000)] = 100  # at once, of all a server starts (G-03)
     session_pages: Annotated[int, Ge(0)] = 5000  # of all providers in one session; 0: no limit
     datasets: tuple[str, ...] = ()  # tenant=URL, a root of the seed engine for each of them
+    sign_in_key: str = ""  # encrypts what is kept for signing in, in place of a file's key
     alarm_url: str = ""  # a Slack-compatible webhook that alarms are sent to
     api_rate_per_minute: Annotated[int, Ge(0), Le(1_000_000)] = 600  # of each key; 0: no limit
     min_free_bytes: Annotated[int, Ge(0)] = 64 * MIB  # stop before the disk is full

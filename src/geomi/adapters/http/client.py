@@ -101,6 +101,7 @@ class HttpClient:
             failure=failure.outcome if failure is not None and not is_error_answer else None,
             detail=failure.detail if failure is not None else "",
             is_stale=visit.is_reused and visit.was_never_answered,
+            signed_in=request.signed_in,
         )
         if visit.share is not None:
             visit.share.keep_for(fetched)
@@ -117,7 +118,13 @@ class HttpClient:
         if url is None:
             raise FetchFailed(Outcome.PROTOCOL_ERROR, "the URL is not an http or https URL")
         proxy = self._egress.proxy_of(url.host, url.port, tls=url.scheme == "https")
-        message = write_request(url, visit.request.headers, proxy, visit.request.body)
+        message = write_request(
+            url,
+            visit.request.headers,
+            proxy,
+            visit.request.body,
+            is_signed_in=visit.request.signed_in,
+        )
         visit.sent = shown_request(message)
         place = (url.scheme, url.host, url.port)
         connection = self._pool.take(place)
@@ -180,8 +187,20 @@ class _Visit:
         return failure is not None and failure.outcome is Outcome.CONNECT_ERROR
 
 
-def write_request(url: Url, headers: Headers, proxy: Proxy | None, body: bytes = b"") -> bytes:
-    """Return the request for a URL; a proxy is asked for an http URL in full (RFC 9112 §3.2.2)."""
+def write_request(
+    url: Url,
+    headers: Headers,
+    proxy: Proxy | None,
+    body: bytes = b"",
+    *,
+    is_signed_in: bool = False,
+) -> bytes:
+    """Return the request for a URL; a proxy is asked for an http URL in full (RFC 9112 §3.2.2).
+
+    Args:
+        is_signed_in: a cookie among the headers is the fixed one of the site's owner.
+    """
+    ours = _OURS - {"cookie"} if is_signed_in else _OURS
     is_default_port = url.port == DEFAULT_PORTS[url.scheme]
     authority = url.host if is_default_port else url.authority
     by_proxy = proxy is not None and url.scheme == "http"
@@ -189,7 +208,7 @@ def write_request(url: Url, headers: Headers, proxy: Proxy | None, body: bytes =
     lines = [
         f"{'POST' if body else 'GET'} {target} HTTP/1.1",
         f"Host: {authority}",
-        *[f"{name}: {value}" for name, value in headers if name.lower() not in _OURS],
+        *[f"{name}: {value}" for name, value in headers if name.lower() not in ours],
         "Connection: keep-alive",  # C-70: HTTP/1.1 is all we speak
     ]
     if body:

@@ -79,6 +79,7 @@ _SETTINGS: dict[str, str] = {
     "target_content_types": "analysis.page_types",
     "min_content_length": "analysis.min_chars",
     "max_content_length": "analysis.max_chars",
+    "sign_in": "http.sign_in",
     "content_types": "http.content_types",
     "watch": "recrawl.watch",
     "requests_per_day": "recrawl.requests_per_day",
@@ -138,6 +139,9 @@ class CrawlSettings(RequestModel):
     target_content_types: Annotated[
         tuple[PageTypeName, ...], Field(max_length=len(WantedType))
     ] = ()
+    sign_in: Annotated[
+        Flag, Field(description="Sign in to sites that the tenant has proved to be its own.")
+    ] = False
     extraction_schema: Annotated[
         dict[str, JsonValue] | None,
         Field(description="Fields to extract from every page: a JSON Schema without references."),
@@ -282,6 +286,7 @@ class CrawlConfigResponse(ResponseModel):
     enable_quality_check: bool
     quality_threshold: float
     target_content_types: tuple[str, ...]
+    sign_in: bool
     extraction_schema: dict[str, JsonValue] | None
     watch: bool
     requests_per_day: int
@@ -313,6 +318,7 @@ class CrawlConfigResponse(ResponseModel):
             enable_quality_check=config.analysis.quality,
             quality_threshold=config.analysis.quality_threshold,
             target_content_types=tuple(one.value for one in config.analysis.page_types),
+            sign_in=config.http.sign_in,
             extraction_schema=orjson.loads(schema) if (schema := config.analysis.schema) else None,
             watch=job.is_watched,
             requests_per_day=config.recrawl.requests_per_day,

@@ -50,6 +50,7 @@ from geomi.settings.compliance import (
     allowed_network,
     archive_place,
     refuse_disguise,
+    refuse_sign_in,
     same_archive,
     same_directory,
     same_network,
@@ -99,6 +100,7 @@ def make_plan(
     """Read a crawl's start URLs and refuse what can never work, before anything is opened."""
     seeds = jobs.read_seeds(urls)
     check_identity(resolved.config)
+    refuse_sign_in(resolved.config, resolved.run.profile)
     check_selectors(resolved.config.extract)
     check_formats(resolved.run.format)
     check_storing(resolved.config)
@@ -317,6 +319,7 @@ async def _resumed(home: DataDirectory, plan: Plan, found: CrawlJob) -> JobToRun
     found = await jobs.find(world, found.id)  # with the counters of what is left
     config = resolve_resumed(plan.flags, found.config, found.profile).config
     check_identity(config)
+    refuse_sign_in(config, found.profile)
     check_selectors(config.extract)
     check_storing(config)
     rules = await read_job_rules(world, config, found.seeds)

@@ -32,7 +32,7 @@ from geomi.adapters.machine.presence import PresenceLock
 from geomi.adapters.outlet.job_folder import remove_job
 from geomi.app.directory import DataDirectory
 from geomi.app.index import delete_from_index
-from geomi.app.use import outputs, providers
+from geomi.app.use import outputs, providers, sign_in
 from geomi.app.use.crawl import is_running
 from geomi.engine import jobs as use
 from geomi.engine.inspect.export import captures
@@ -117,6 +117,8 @@ async def take_down_provider(home: DataDirectory, found: ProviderHoldings, reaso
     today = datetime.fromtimestamp(at_s, UTC).date().isoformat()
     forbidden = replace(provider, tos_allows_crawling=False, tos_reviewed_at=today)
     await world.store.providers.put(forbidden)
+    for host in sorted(_hosts(provider.seed_urls)):
+        await sign_in.forget_site(home, host)
     if earlier and not found.jobs:
         line = earlier[0]
     else:
@@ -209,12 +211,14 @@ class SiteHoldings:
         whole: jobs that have nothing else, and began there.
         parts: jobs that have pages of other sites, too.
         pages: how many captures all of them have of it.
+        origins: those that geomi signs in to.
     """
 
     site: str
     whole: tuple[CrawlJob, ...]
     parts: tuple[CrawlJob, ...]
     pages: int
+    origins: tuple[str, ...] = ()
 
 
 async def site_holdings(home: DataDirectory, site: str) -> SiteHoldings:
@@ -230,7 +234,8 @@ async def site_holdings(home: DataDirectory, site: str) -> SiteHoldings:
         elif ours:
             parts.append(job)
         pages += ours
-    return SiteHoldings(site, tuple(whole), tuple(parts), pages)
+    origins = await sign_in.origins_of_site(home, site)
+    return SiteHoldings(site, tuple(whole), tuple(parts), pages, tuple(origins))
 
 
 async def erase_site(home: DataDirectory, found: SiteHoldings, reason: str) -> Takedown:
@@ -239,6 +244,7 @@ async def erase_site(home: DataDirectory, found: SiteHoldings, reason: str) -> T
         raise ConfigError(f"the reason has more than {MAX_REASON_CHARS} characters")
     at_s = home.world.clock.wall_s()
     line = Takedown(f"site {found.site}", found.site, reason, at_s, len(found.whole), 0)
+    await sign_in.forget_site(home, found.site)
     for job in (*found.whole, *found.parts):
         same_archive(job, home.settings)
     with ExitStack() as held:

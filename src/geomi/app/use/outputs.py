@@ -9,8 +9,9 @@ the robots.txt of each site that has one.
 from __future__ import annotations
 
 import shutil
-from collections.abc import Sequence
+from collections.abc import AsyncIterator, Sequence
 from contextlib import closing
+from functools import partial
 from http import HTTPStatus
 from pathlib import Path
 from typing import BinaryIO
@@ -76,21 +77,33 @@ async def rebuild_outputs(home: DataDirectory, job: CrawlJob, formats: Sequence[
                 await write_output(home, job.id, form, file)
 
 
-async def write_output(home: DataDirectory, job: str, form: str, file: BinaryIO) -> int:
-    """Write one output of a job and return what it counts: pages, responses or segments."""
+async def write_output(
+    home: DataDirectory, job: str, form: str, file: BinaryIO, *, is_public: bool = False
+) -> int:
+    """Write one output of a job and return what it counts: pages, responses or segments.
+
+    Args:
+        is_public: leave out pages that geomi signed in for.
+    """
+    pages = partial(records, home.world, job, is_public=is_public)
     match form:
+        case "warc" | "cdxj" if is_public:
+            raise ConfigError(
+                f"`{form}` is the archive as it is, with pages that geomi signed in for",
+                hint="choose another format, or leave out --public",
+            )
         case "jsonl":
-            return await _lines(home, job, file)
+            return await _lines(pages(), file)
         case "warc":
             return await _warc(home, job, file)
         case "cdxj":
             return await _index(home, job, file)
         case "llms":
-            return await _site_map(home, job, file)
+            return await _site_map(home, job, pages(), file)
         case "llms-full":
-            return await _full_text(home, job, file)
+            return await _full_text(pages(), file)
         case "parquet":
-            return await _parquet(home, job, file)
+            return await _parquet(pages(), file)
         case _:
             raise ConfigError(f"`{form}` is not one file")
 
@@ -99,33 +112,35 @@ def _is_newer(path: Path, at_s: float) -> bool:
     return path.exists() and path.stat().st_mtime > at_s
 
 
-async def _lines(home: DataDirectory, job: str, file: BinaryIO) -> int:
+async def _lines(read: AsyncIterator[bytes], file: BinaryIO) -> int:
     count = 0
-    async for record in records(home.world, job):
+    async for record in read:
         file.write(record + b"\n")
         count += 1
     return count
 
 
-async def _full_text(home: DataDirectory, job: str, file: BinaryIO) -> int:
+async def _full_text(read: AsyncIterator[bytes], file: BinaryIO) -> int:
     count = 0
-    async for record in records(home.world, job):
+    async for record in read:
         count += file.write(llms_full_passage(record)) > 0
     return count
 
 
-async def _site_map(home: DataDirectory, job: str, file: BinaryIO) -> int:
+async def _site_map(
+    home: DataDirectory, job: str, read: AsyncIterator[bytes], file: BinaryIO
+) -> int:
     seeds = (await find(home.world, job)).seeds
     with LlmsTxt(home.root, seeds[0]) as site_map:
-        async for record in records(home.world, job):
+        async for record in read:
             site_map.add(record)
         return site_map.write(file)
 
 
-async def _parquet(home: DataDirectory, job: str, file: BinaryIO) -> int:
+async def _parquet(read: AsyncIterator[bytes], file: BinaryIO) -> int:
     count = 0
     with ParquetPages(file) as pages:
-        async for record in records(home.world, job):
+        async for record in read:
             pages.add(record)
             count += 1
     return count
@@ -167,13 +182,15 @@ def _copy(segment: Path, end: int, file: BinaryIO) -> None:
         raise StoreError(f"`{segment}` is {left:,} bytes shorter than what was committed")
 
 
-async def write_knowledge_base(home: DataDirectory, job: CrawlJob, folder: Path) -> int:
-    """Write every committed page of a job, and its sites' robots.txt; return how many pages."""
+async def write_knowledge_base(
+    home: DataDirectory, job: CrawlJob, folder: Path, *, is_public: bool = False
+) -> int:
+    """Write the committed pages of a job, and its sites' robots.txt; return how many pages."""
     tree = KnowledgeTree(folder, tenant=job.tenant, job=job.id)
     naming = UrlIdentity(job.config)
     sites: set[tuple[str, str]] = set()
     count = 0
-    async for page in archived_pages(home.world, job.id):
+    async for page in archived_pages(home.world, job.id, is_public=is_public):
         url = parse_url(page.url)
         tree.write_page(naming.key(url) if url else page.url, page.record, page.response)
         count += 1

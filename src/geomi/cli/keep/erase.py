@@ -56,7 +56,7 @@ def erase(  # noqa: PLR0913  # one parameter a flag is what the command line is
         return {
             one: await erase_site(home.open_for(one), holds, reason)
             for one, holds in found.items()
-            if holds.whole or holds.parts or one in (tenant, home.store.tenant)
+            if holds.whole or holds.parts or holds.origins or one in (tenant, home.store.tenant)
         }
 
     lines = in_data_directory(output, work, db=db, blobs=blobs)

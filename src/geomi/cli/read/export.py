@@ -65,7 +65,7 @@ class Exported:
     count: int
 
 
-def export(
+def export(  # noqa: PLR0913  # one parameter a flag is what the command line is
     form: Annotated[ExportFormat, typer.Option("-f", "--format", help="What to write.")],
     job: flags.JobId = "latest",
     to: Annotated[
@@ -76,6 +76,9 @@ def export(
             show_default="stdout; the job's own folder for md and kb",
         ),
     ] = None,
+    public: Annotated[
+        bool, typer.Option("--public", help="Leave out pages that geomi signed in for.")
+    ] = False,
     output: flags.Directory = None,
     db: flags.Database = None,
     blobs: flags.Blobs = None,
@@ -83,7 +86,7 @@ def export(
 ) -> None:
     """Write an output of a job again, as one file or a folder."""
     exported = in_data_directory(
-        output, lambda home: _export(home, form, job, to), db=db, blobs=blobs
+        output, lambda home: _export(home, form, job, to, is_public=public), db=db, blobs=blobs
     )
     if json and exported.to != str(STDOUT):
         print_json(exported)
@@ -92,12 +95,15 @@ def export(
         note(f"{exported.count:,} {what} of job {exported.job} to {exported.to}")
 
 
-async def _export(home: DataDirectory, form: ExportFormat, job: str, to: Path | None) -> Exported:
+async def _export(
+    home: DataDirectory, form: ExportFormat, job: str, to: Path | None, *, is_public: bool
+) -> Exported:
     found = await find(home.world, job)
     same_archive(found, home.settings)
     if form in _FOLDERS:
         folder = to or home.root / "jobs" / found.id / form
-        return Exported(found.id, form, str(folder), await _many(home, form, found, folder))
+        count = await _many(home, form, found, folder, is_public=is_public)
+        return Exported(found.id, form, str(folder), count)
     file = to or STDOUT
     if form in _BINARY and file == STDOUT and sys.stdout.isatty():
         what, name = _BINARY[form]
@@ -105,23 +111,25 @@ async def _export(home: DataDirectory, form: ExportFormat, job: str, to: Path | 
     if form is ExportFormat.PARQUET:
         parquet.require()
     with _written(file) as output:
-        count = await write_output(home, found.id, form, output)
+        count = await write_output(home, found.id, form, output, is_public=is_public)
     return Exported(found.id, form, str(file), count)
 
 
-async def _many(home: DataDirectory, form: ExportFormat, job: CrawlJob, folder: Path) -> int:
+async def _many(
+    home: DataDirectory, form: ExportFormat, job: CrawlJob, folder: Path, *, is_public: bool
+) -> int:
     if folder == STDOUT:
         what = _FOLDERS[form]
         raise ConfigError(f"{what} is many files and has no place on stdout", hint="--to DIR")
     if form is ExportFormat.KB:
-        return await write_knowledge_base(home, job, folder)
-    return await _markdown(home, job.id, folder)
+        return await write_knowledge_base(home, job, folder, is_public=is_public)
+    return await _markdown(home, job.id, folder, is_public=is_public)
 
 
-async def _markdown(home: DataDirectory, job: str, folder: Path) -> int:
+async def _markdown(home: DataDirectory, job: str, folder: Path, *, is_public: bool) -> int:
     tree = MarkdownTree(folder)
     count = 0
-    async for record in records(home.world, job):
+    async for record in records(home.world, job, is_public=is_public):
         tree.write_page(record)
         count += 1
     return count

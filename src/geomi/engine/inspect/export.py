@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass
 
+from geomi.engine.visit.record import read_line
 from geomi.engine.world import World
 from geomi.fetch.request import product_token, user_agent
 from geomi.model.job import CrawlJob
@@ -20,11 +21,22 @@ from geomi.url.parse import Url
 ROWS_PER_READ = 500
 
 
-async def records(world: World, job: str) -> AsyncIterator[bytes]:
-    """Return every committed record of a job, the oldest first."""
+async def records(world: World, job: str, *, is_public: bool = False) -> AsyncIterator[bytes]:
+    """Return the committed records of a job, the oldest first.
+
+    Args:
+        is_public: leave out pages that geomi signed in for.
+    """
     async for rows in captures(world.store.pages, job):
         for row in rows:
-            yield await world.archive.read(row.record)
+            record = await world.archive.read(row.record)
+            if not (is_public and was_signed_in(record)):
+                yield record
+
+
+def was_signed_in(record: bytes) -> bool:
+    """Return whether geomi signed in for a page."""
+    return read_line(record)["metadata"].get("signed_in") is True
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,12 +52,17 @@ class ArchivedPage:
     response: bytes
 
 
-async def archived_pages(world: World, job: str) -> AsyncIterator[ArchivedPage]:
-    """Return every committed page of a job with its response, the oldest first."""
+async def archived_pages(
+    world: World, job: str, *, is_public: bool = False
+) -> AsyncIterator[ArchivedPage]:
+    """Return the committed pages of a job with their responses, as `records` does."""
     async for rows in captures(world.store.pages, job):
         for row in rows:
+            record = await world.archive.read(row.record)
+            if is_public and was_signed_in(record):
+                continue
             response = await world.archive.read(row.response) if row.response else b""
-            yield ArchivedPage(row.url, await world.archive.read(row.record), response)
+            yield ArchivedPage(row.url, record, response)
 
 
 async def robots_of(world: World, job: CrawlJob, url: Url) -> RobotsCopy | None:

@@ -45,6 +45,7 @@ UNCOUNTED = frozenset(
 )
 # G-01: 401, 407 and 451 refuse in the same way, and not for longer than this job.
 REFUSED_FOR_LONG = 403
+SIGNED_IN = "asked for as signed in"
 NO_LINKS = FoundLinks()
 
 
@@ -293,7 +294,7 @@ class VisitEndings:
             settled_s=now_s,
             due_s=now_s + end.wait_s if end.wait_s is not None else 0.0,
             status=fetched.status or None,
-            detail=self._privacy.told(end.detail),
+            detail=self._privacy.told(_told(end.detail, fetched)),
             counts=end.is_asked and _counts(entry, outcome, state),
             bytes_received=totals.bytes,
             requests=totals.requests,
@@ -309,6 +310,11 @@ class VisitEndings:
         )
         archived = end.stored.capture if end.stored else None
         return ClosedVisit(settlement, archived, fetched.fetch_ms, end.found.links)
+
+
+def _told(detail: str, fetched: Fetched) -> str:
+    """Add that geomi signed in to what is said of a visit."""
+    return "; ".join(filter(None, (detail, SIGNED_IN if fetched.signed_in else "")))
 
 
 def _counts(entry: UrlEntry, outcome: Outcome, state: State) -> bool:

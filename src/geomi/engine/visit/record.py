@@ -142,7 +142,8 @@ def reading_rules(config: CrawlConfig, own: MarkdownRules, *, version: str) -> s
     taken = (config.extract, config.safety, limits.max_page_bytes, limits.max_links_per_page)
     written = sorted((tag, getattr(rule, "__qualname__", "")) for tag, rule in own.items())
     kept = (config.store.text,) if config.store.is_preview else ()
-    told = (version, asked, named, taken, *written, *kept)
+    shown = ("sign_in",) if http.sign_in else ()
+    told = (version, asked, named, taken, *written, *kept, *shown)
     return sha256_hex(repr(told))[:RULES_CHARS]
 
 
@@ -270,6 +271,7 @@ def _metadata(page: KeptPage) -> Metadata:
         "needs_browser": rendering.reason,
         "render": ("static" if rendering.is_wanted else "never") if rendering.reason else "",
         "robots": "nofollow" if page.nofollow else "",
+        "signed_in": page.fetched.signed_in,
         "repeated_sections": article.repeated,
         "pii": {kind.value: many for kind, many in article.personal},
     }

@@ -340,7 +340,8 @@ def _has_sketch(page: PageRecord) -> bool:
 
 
 def _told(visit: UnchangedVisit) -> Metadata:
-    return duplicate_fields(visit.duplicate) | signal_fields(visit.signals)
+    told = duplicate_fields(visit.duplicate) | signal_fields(visit.signals)
+    return told | ({"signed_in": True} if visit.fetched.signed_in else {})
 
 
 def _time(at_s: float) -> datetime:

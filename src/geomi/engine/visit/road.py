@@ -35,6 +35,7 @@ from geomi.engine.visit.revisit import (
     unchanged_capture,
     unchanged_row,
 )
+from geomi.engine.visit.sign_in import SignIns
 from geomi.engine.world import World
 from geomi.errors import BytesMissing
 from geomi.extract.media import is_readable
@@ -66,6 +67,7 @@ class Road:
         self._rules = rules
         self._privacy = rules.privacy
         self._requests = Requests(config, job.seeds, version=world.version)
+        self._sign_ins = SignIns(world, job, self._requests)
         self._robots = RobotsKeeper(world, job.id, config, self._requests, rules.privacy)
         self._revisits = Revisits(world, job)
         self._changes = ChangeTracker(world, job)
@@ -119,7 +121,8 @@ class Road:
         if entry.kind is EntryKind.PAGE and entry.is_known:
             wall_s = self._world.clock.wall_s()
             refusal = await self._world.store.refusals.find(entry.url_hash, wall_s=wall_s)
-            if refusal is not None:
+            # Who signs in now may be let in.
+            if refusal is not None and not await self._sign_ins.covers(split(entry.url)):
                 return self._endings.left_alone(visit, refusal)
         return None
 
@@ -187,10 +190,12 @@ class Road:
             verdict = robots.judge(url)
             if not verdict.admitted:
                 return verdict
+            shown = await self._sign_ins.headers(url, session, robots)
             session.allowed_by(robots.fetched_s, robots.rule(url).line)
             asked.add(url.href)
             conditions = self._revisits.conditions(earlier, url.href)
-            fetched = await session.ask(self._requests.page(entry, url, conditions, reader.sink))
+            request = self._requests.page(entry, url, conditions, reader.sink, shown)
+            fetched = await session.ask(request)
             respelled = self._rules.respelled(entry, response.redirect_target(fetched))
             is_last = entry.hops + len(asked) > self._config.http.max_redirects
             if respelled is None or respelled.href in asked or is_last:
