@@ -21,6 +21,7 @@
     ├── SeedsDead             work on a dataset ended in dead letters                   exit 8
     ├── LeaseLost             a settlement came with a token that is no longer valid
     ├── NothingFetched        no start URL could be reached                             exit 5
+    ├── RegionUnserved        what is left needs workers of a region without any        exit 5
     ├── BatchFailed           more URLs of a batch failed than the job tolerates        exit 5
     ├── ModelError            a language model did not answer, or not usably            exit 7
     │   └── ModelBusy         a later try may succeed
@@ -165,6 +166,12 @@ class SeedsDead(GeomiError):
 
 class NothingFetched(GeomiError):
     """No seed could be reached."""
+
+    exit_code = 5
+
+
+class RegionUnserved(GeomiError):
+    """What is left of a crawl needs a worker of a region, and none is alive."""
 
     exit_code = 5
 

@@ -32,6 +32,7 @@ from tests.contracts.suites.paying import TestCosts
 from tests.contracts.suites.queueing import TestSending
 from tests.contracts.suites.ranking import TestRanks, TestVisited
 from tests.contracts.suites.recording import TestPatterns, TestRequestLog
+from tests.contracts.suites.regions import TestRegions, TestRegionsAtOnce
 from tests.contracts.suites.reopening import TestReopening
 from tests.contracts.suites.rostering import TestRoster
 from tests.contracts.suites.settling import TestCounting, TestFencing, TestSettling
@@ -93,6 +94,8 @@ __all__ = [
     "TestQuotasAtOnce",
     "TestRanks",
     "TestRefusals",
+    "TestRegions",
+    "TestRegionsAtOnce",
     "TestRenewing",
     "TestReopening",
     "TestRequestLog",

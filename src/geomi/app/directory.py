@@ -44,6 +44,7 @@ from geomi.app.store import clock_of, open_store, shared_time
 from geomi.engine.worker.heartbeat import Heartbeat, with_heartbeat
 from geomi.engine.world import World
 from geomi.errors import ExtraMissing, StoreError
+from geomi.frontier.region import check_region
 from geomi.model.event import Warned
 from geomi.model.markdown import NO_RULES, MarkdownRules
 from geomi.model.worker import WorkerCard, WorkerRole
@@ -147,6 +148,7 @@ async def open_directory(
     rules = egress_rules(settings)
     bucket = bucket_of(settings)
     check_source(settings)
+    check_region(settings.region)
     rng = random.Random()
     if create or settings.db:
         _make_folder(root)
@@ -178,7 +180,7 @@ async def open_directory(
             markdown_rules=markdown_rules,
         )
         time = shared_time(store, clock, owner=owner, silence_s=settings.silence_s)
-        lock, card = PresenceLock(root, owner), _card(world, root)
+        lock, card = PresenceLock(root, owner), _card(world, root, settings.region)
         heart = Heartbeat(world, card, time, stay=lock.keep, tend=lambda: recover(home))
         docs_source = open_source(settings, rules, clock)
         home = DataDirectory(root, settings, archive, world, heart, docs_source=docs_source)
@@ -211,7 +213,7 @@ async def _close(archive: KeptArchive, heart: Heartbeat) -> None:
     await heart.leave()
 
 
-def _card(world: World, root: Path) -> WorkerCard:
+def _card(world: World, root: Path, region: str) -> WorkerCard:
     return WorkerCard(
         owner=world.owner,
         machine=platform.node(),
@@ -222,6 +224,7 @@ def _card(world: World, root: Path) -> WorkerCard:
         started_s=0.0,
         beat_s=0.0,
         silence_s=0.0,
+        region=region,
     )
 
 

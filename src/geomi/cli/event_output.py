@@ -114,7 +114,7 @@ def _shares(counts: Mapping[str, int]) -> str:
 
 def _next(report: CrawlReport) -> str:
     """Return what a user can do with a job that took no more pages."""
-    if report.stop in (StopReason.INTERRUPTED, StopReason.DISK_FULL):
+    if report.stop in (StopReason.INTERRUPTED, StopReason.DISK_FULL, StopReason.NO_REGION):
         return "; the same command with --resume continues"
     if report.seconds == 0:
         return "; it had ended before, so nothing was fetched (a higher limit would continue it)"

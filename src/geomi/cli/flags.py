@@ -57,6 +57,14 @@ Assignments = Annotated[
         "--set", metavar="KEY=VALUE", help="Any setting, by its full name; you may repeat it."
     ),
 ]
+Region = Annotated[
+    str | None,
+    typer.Option(
+        "--region",
+        metavar="NAME",
+        help="Where this process is; hosts that name regions are lent to theirs alone.",
+    ),
+]
 Resolve = Annotated[
     list[str] | None,
     typer.Option(

@@ -76,9 +76,11 @@ def process_flags(
     ca_file: Path | None,
     db: str | None = None,
     blobs: str | None = None,
+    region: str | None = None,
 ) -> dict[str, object]:
     """Name the flags that say how this process reaches the network and what it keeps."""
     return {
+        "region": region,
         "db": db,
         "blobs": blobs,
         "allow_private": allow_private,

@@ -27,7 +27,9 @@ from geomi.url.parse import parse as parse_url
 _SCHEME = re.compile(r"[a-zA-Z][a-zA-Z0-9+.-]*:(?!\d)")
 
 # Stops that leave a job as it is, to go on with.
-RESUMABLE = frozenset({StopReason.INTERRUPTED, StopReason.DISK_FULL, StopReason.FAILED})
+RESUMABLE = frozenset(
+    {StopReason.INTERRUPTED, StopReason.DISK_FULL, StopReason.FAILED, StopReason.NO_REGION}
+)
 
 MAX_SEEDS = 10_000
 LISTED_JOBS = 1000

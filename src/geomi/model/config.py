@@ -86,6 +86,19 @@ class Within(StrEnum):
     ANY = "any"
 
 
+@dataclass(frozen=True, slots=True)
+class Regions:
+    """Workers of which regions serve the job's hosts (FUT-20); nothing: any worker serves any."""
+
+    job: tuple[str, ...] = ()  # all hosts that no rule names
+    hosts: tuple[str, ...] = ()  # HOST=REGION or .SUFFIX=REGION; several regions as REGION+REGION
+
+    @property
+    def are_named(self) -> bool:
+        """Whether there is any rule."""
+        return bool(self.job or self.hosts)
+
+
 class QueryPolicy(StrEnum):
     """Which query parameters belong to a page's identity (C-17)."""
 
@@ -375,6 +388,7 @@ class CrawlConfig:
     robots: RobotsRules = field(default_factory=RobotsRules)
     politeness: Politeness = field(default_factory=Politeness)
     http: HttpRules = field(default_factory=HttpRules)
+    regions: Regions = field(default_factory=Regions)
     limits: Limits = field(default_factory=Limits)
     render: Render = Render.AUTO
     extract: Extraction = field(default_factory=Extraction)

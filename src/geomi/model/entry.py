@@ -280,6 +280,15 @@ class Settled:
 
 
 @dataclass(frozen=True, slots=True)
+class WaitingRegion:
+    """What waits of a job for workers of some regions; for any worker where none is named."""
+
+    regions: tuple[str, ...]
+    hosts: int
+    urls: int
+
+
+@dataclass(frozen=True, slots=True)
 class RemainingWork:
     """What is left of a job: enough to decide whether to wait, and until when."""
 

@@ -76,6 +76,7 @@ class StopReason(StrEnum):
     CANCELLED = "cancelled"
     DISK_FULL = "disk_full"
     INTERRUPTED = "interrupted"
+    NO_REGION = "no_region"  # what is left needs workers of a region where none is
     FAILED = "failed"
 
 

@@ -25,6 +25,7 @@ class WorkerCard:
         silence_s: how long it may be silent before it counts as dead.
         pages_per_s: how fast it has been lately.
         hosts: how many hosts it holds.
+        region: which region it is in; hosts of other regions are not lent to it.
     """
 
     owner: str
@@ -40,6 +41,7 @@ class WorkerCard:
     pages: int = 0
     pages_per_s: float = 0.0
     hosts: int = 0
+    region: str = ""
 
     def is_silent(self, now_s: float) -> bool:
         """Whether it has sent no heartbeat for too long."""

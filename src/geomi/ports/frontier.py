@@ -21,6 +21,7 @@ from geomi.model.entry import (
     Settled,
     Tally,
     UrlEntry,
+    WaitingRegion,
 )
 from geomi.model.history import FIRST_CURSOR, PageCursor
 from geomi.model.index.document import StatusCount
@@ -150,6 +151,10 @@ class Census(Protocol):
 
         There are never more than `MAX_ENTRIES` at once: what ends a walk is an empty list.
         """
+        ...
+
+    async def regions(self, job: str) -> Sequence[WaitingRegion]:
+        """Count what waits of a job by the regions that serve it; nothing where it names none."""
         ...
 
     async def windows(self, domain: str, *, now_s: float) -> Sequence[RequestWindow]:

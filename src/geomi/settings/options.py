@@ -28,6 +28,7 @@ class Settings:
     no_proxy: str = ""
     db: str = ""  # the URL of a database in place of the file in the data directory
     blobs: str = ""  # the URL of a bucket for the archive, in place of the data directory
+    region: str = ""  # where this process is; hosts that name regions are lent to theirs alone
     silence_s: Annotated[float, Ge(0.5), Le(3600)] = 60.0  # after it, a worker's hosts are others'
     index: str = ""  # a folder or bucket for LanceDB, in place of the data directory
     # Processes that index pages for `geomi crawl --index`, `geomi enrich` and a service.

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 
 from geomi.adapters.store.accounting.hosts import HostRow, end_dead_lease, free_s
 from geomi.adapters.store.tables.census import check_prefix, entries_shown
+from geomi.frontier.region import RegionMap, regions_of
 from geomi.model.entry import (
     MAX_LOOKED_AT,
     EntryFilter,
@@ -15,6 +16,7 @@ from geomi.model.entry import (
     RemainingWork,
     Tally,
     UrlEntry,
+    WaitingRegion,
 )
 from geomi.model.history import FIRST_CURSOR, PageCursor
 from geomi.model.index.document import DocumentState, StatusCount, document_id
@@ -120,6 +122,21 @@ class MemoryCensus:
         found = found[: entries_shown(limit)]
         is_full = bool(found) and len(found) == entries_shown(limit)
         return EntryPage(tuple(places[place] for place in found), found[-1] if is_full else edge)
+
+    async def regions(self, job: str) -> list[WaitingRegion]:
+        """Count what waits of a job by the regions that serve it; nothing where it names none."""
+        book = self._world.find_book(job, self._tenant)
+        if book is None or not book.job.config.regions.are_named:
+            return []
+        rules = RegionMap(book.job.config.regions)
+        hosts, urls = Counter[str](), Counter[str]()
+        for queue in book.queues.values():
+            if queue.pending:
+                hosts[rules.label(queue.host)] += 1
+                urls[rules.label(queue.host)] += len(queue.pending)
+        return [
+            WaitingRegion(regions_of(label), hosts[label], urls[label]) for label in sorted(hosts)
+        ]
 
     async def hosts(self, *, after: str = "", limit: int) -> list[HostView]:
         """List the hosts that the tenant's own jobs have met, by name."""

@@ -20,6 +20,7 @@ from geomi.adapters.store.accounting.hosts import (
     lend,
 )
 from geomi.frontier.importance import LONG_LEASE, lease_length
+from geomi.frontier.region import RegionMap
 from geomi.model.entry import Lease
 from geomi.model.verdict import State
 from tests.contracts.reference.cash import lift
@@ -57,7 +58,11 @@ def claim(world: World, ask: Ask, *, hosts: int, urls: int, wall_s: float) -> li
     left = min(left, batch_left(world, book, ask.now_s))
     left = min(left, quota_left(world, ask.tenant, now_s=ask.now_s, wall_s=wall_s))
     leases: list[Lease] = []
-    due = [q for q in book.queues.values() if q.pending and q.ready_s <= ask.now_s]
+    due = [
+        queue
+        for queue in book.queues.values()
+        if queue.pending and queue.ready_s <= ask.now_s and _serves(world, book, queue, ask.owner)
+    ]
     for queue in sorted(due, key=lambda q: (q.ready_s, q.host)):
         if left <= 0 or len(leases) >= hosts:
             break
@@ -66,6 +71,13 @@ def claim(world: World, ask: Ask, *, hosts: int, urls: int, wall_s: float) -> li
             leases.append(lease)
             left -= len(lease.entries)
     return leases
+
+
+def _serves(world: World, book: Book, queue: Queue, owner: str) -> bool:
+    """Whether a worker may be lent a queue by its region."""
+    rules = RegionMap(book.job.config.regions)
+    card = world.workers.get(owner)
+    return rules.label(queue.host) in rules.served_by(card.region if card else "")
 
 
 def reserve(world: World, ask: Ask, *, host: str, delay_s: float) -> Lease | float:

@@ -16,11 +16,13 @@ import types
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from enum import StrEnum
-from functools import cache
+from functools import cache, lru_cache
 from typing import Any, TypeVar, Union, get_args, get_origin, get_type_hints
 
 from geomi.adapters.store.accounting.hosts import HostRow
 from geomi.errors import StoreError
+from geomi.frontier.region import RegionMap
+from geomi.model.config import Regions
 from geomi.model.entry import Discovered, EntryKind, HostState, Source, Tally, UrlEntry
 from geomi.model.index.document import DocumentState, StatusCount
 from geomi.model.page import NO_TEMPLATE, Template
@@ -159,6 +161,12 @@ def decode(kind: type[D], text: str) -> D:
     hint: Any = kind
     value: D = reviver(hint)(json.loads(text))
     return value
+
+
+@lru_cache(maxsize=1000)
+def read_regions(text: str) -> RegionMap:
+    """Read which regions serve a job's hosts; each claim asks for the same again."""
+    return RegionMap(decode(Regions, text))
 
 
 def decode_strings(text: str) -> tuple[str, ...]:

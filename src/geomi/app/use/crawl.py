@@ -31,6 +31,7 @@ from geomi.app.use import outputs, providers
 from geomi.app.use.domain_lists import refresh_due
 from geomi.engine import jobs
 from geomi.engine.inspect.alarms import CHUNK_RULES, judge_job, report_run
+from geomi.engine.regions import refused
 from geomi.engine.visit.preview_text import erase_expired_texts
 from geomi.engine.visit.privacy import keeps_raw
 from geomi.engine.visit.rules import JobRules, read_job_rules
@@ -41,6 +42,7 @@ from geomi.engine.world import World
 from geomi.errors import BatchFailed, ConfigError, NothingFetched, StoreFull
 from geomi.extract.dom import is_selector
 from geomi.fetch.request import check_requests
+from geomi.frontier.region import RegionMap
 from geomi.model.config import CrawlConfig, Extraction
 from geomi.model.event import Warned
 from geomi.model.job import Commission, CrawlJob, JobKind, JobState, StopReason
@@ -104,6 +106,7 @@ def make_plan(
     check_selectors(resolved.config.extract)
     check_formats(resolved.run.format)
     check_storing(resolved.config)
+    RegionMap(resolved.config.regions)
     hrefs = [seed.href for seed in seeds]
     # Any year will do: no start URL is a calendar without an end.
     rules = JobRules(resolved.config, hrefs, now_year=NO_YEAR)
@@ -237,6 +240,7 @@ def refuse_failure(report: CrawlReport, settings: Settings) -> None:
             f"less than {settings.min_free_bytes:,} bytes are free; stopped in time",
             hint="make room and go on with --resume (GEOMI_MIN_FREE_BYTES sets the limit)",
         )
+    refuse_unserved_region(report)
     if report.nothing_reached:
         outcome = report.nothing_reached.partition(": ")[2].partition(":")[0]
         raise NothingFetched(report.nothing_reached, hint=REMEDIES.get(outcome, ""))
@@ -245,6 +249,12 @@ def refuse_failure(report: CrawlReport, settings: Settings) -> None:
             f"the crawl failed: {report.job.error}",
             hint="`geomi status` lists the URLs that failed",
         )
+
+
+def refuse_unserved_region(report: CrawlReport) -> None:
+    """Raise for a crawl whose last URLs need workers of a region where none is."""
+    if report.stop is StopReason.NO_REGION:
+        raise refused(report.job.error)
 
 
 def _outlets(home: DataDirectory, job: CrawlJob, run: RunOptions) -> Sequence[Outlet]:
@@ -322,6 +332,7 @@ async def _resumed(home: DataDirectory, plan: Plan, found: CrawlJob) -> JobToRun
     refuse_sign_in(config, found.profile)
     check_selectors(config.extract)
     check_storing(config)
+    RegionMap(config.regions)
     rules = await read_job_rules(world, config, found.seeds)
     return JobToRun(await jobs.reopen(world, found, rules), rules, is_resumed=True)
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from geomi.app.directory import DataDirectory
 from geomi.app.recovery import recover
-from geomi.app.use.crawl import check_formats
+from geomi.app.use.crawl import check_formats, refuse_unserved_region
 from geomi.app.use.recrawl import RecrawlResult, recrawl
 from geomi.engine import watching
 from geomi.engine.recrawl import RecrawlRequest
@@ -161,6 +161,8 @@ class DirectoryWatch:
         wish = RecrawlRequest(plan.left, due_only=True)
         try:
             result = await recrawl(self._home, crawl.id, wish, self._options, on_start=start)
+            if result is not None:
+                refuse_unserved_region(result.report)
             if not self._leaving.is_set():
                 await watching.look(world, crawl, budget=self._budget)
             await self._conclude(result, crawl)

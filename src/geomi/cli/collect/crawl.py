@@ -111,6 +111,7 @@ def crawl(  # noqa: PLR0913  # one parameter a flag is what the command line is
         bool, typer.Option("--detach", help="Create the job; `geomi worker` crawls it.")
     ] = False,
     assignments: flags.Assignments = None,
+    region: flags.Region = None,
     allow_private: flags.AllowPrivate = None,
     resolve: flags.Resolve = None,
     ca_file: flags.CaFile = None,
@@ -140,7 +141,7 @@ def crawl(  # noqa: PLR0913  # one parameter a flag is what the command line is
             "format": format_,
         },
         assignments=assignments,
-        process=process_flags(allow_private, resolve, ca_file, db, blobs),
+        process=process_flags(allow_private, resolve, ca_file, db, blobs, region),
         config=config,
     )
     keys = provider or []

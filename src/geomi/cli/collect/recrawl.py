@@ -11,6 +11,7 @@ import typer
 
 from geomi.adapters.machine.processes import StartedProcess, fork_workers, relax_garbage_collector
 from geomi.app import RecrawlResult, open_directory, preview_recrawl
+from geomi.app.use.crawl import refuse_unserved_region
 from geomi.app.use.recrawl import recrawl as run_recrawl
 from geomi.cli import INTERRUPTED, flags
 from geomi.cli.console import note, print_json, say
@@ -52,6 +53,7 @@ def recrawl(  # noqa: PLR0913  # one parameter a flag is what the command line i
     ] = False,
     workers: flags.Workers = None,
     format_: flags.Format = None,
+    region: flags.Region = None,
     allow_private: flags.AllowPrivate = None,
     resolve: flags.Resolve = None,
     ca_file: flags.CaFile = None,
@@ -68,7 +70,7 @@ def recrawl(  # noqa: PLR0913  # one parameter a flag is what the command line i
         return
     configured = configure(
         {"output": output, "workers": workers, "format": format_},
-        process=process_flags(allow_private, resolve, ca_file, db, blobs),
+        process=process_flags(allow_private, resolve, ca_file, db, blobs, region),
     )
     show = CrawlPrinter(json=json, quiet=quiet, verbose=False)
     relax_garbage_collector()
@@ -82,6 +84,7 @@ def recrawl(  # noqa: PLR0913  # one parameter a flag is what the command line i
     tell_changes(done.changes, as_json=json)
     if done.report.stop is StopReason.INTERRUPTED:
         raise typer.Exit(INTERRUPTED)
+    refuse_unserved_region(done.report)
 
 
 def plan_data(candidate: RevisitCandidate) -> dict[str, object]:

@@ -44,6 +44,7 @@ def watch(  # noqa: PLR0913  # one parameter a flag is what the command line is
         bool, typer.Option("--dry-run", help="Only print the next visits and their times.")
     ] = False,
     format_: flags.Format = None,
+    region: flags.Region = None,
     allow_private: flags.AllowPrivate = None,
     resolve: flags.Resolve = None,
     ca_file: flags.CaFile = None,
@@ -63,7 +64,7 @@ def watch(  # noqa: PLR0913  # one parameter a flag is what the command line is
         return
     configured = configure(
         {"output": output, "format": format_},
-        process=process_flags(allow_private, resolve, ca_file, db, blobs),
+        process=process_flags(allow_private, resolve, ca_file, db, blobs, region),
     )
     relax_garbage_collector()
     asyncio.run(_run(configured, budget, json=json, quiet=quiet, verbose=verbose))

@@ -12,6 +12,7 @@ from geomi.cli.data_directory import in_data_directory
 from geomi.engine.inspect.status import DuePages, Status
 from geomi.engine.inspect.status import status as look
 from geomi.engine.jobs import find
+from geomi.engine.regions import describe_unserved
 from geomi.model.history import Stage
 from geomi.model.job import CrawlJob
 from geomi.model.verdict import State
@@ -76,6 +77,7 @@ def as_data(found: Status) -> dict[str, object]:
         "is_whole": found.is_whole,
         "due": found.due,
         "domains": found.requests,
+        "unserved": found.unserved,
     }
 
 
@@ -99,6 +101,8 @@ def _tell(found: Status, *, is_worked_on: bool) -> None:
     }
     if job.error:
         pairs["error"] = job.error
+    if found.unserved:
+        pairs["regions"] = describe_unserved(found.unserved)
     if found.next_in_s is not None:
         pairs["next"] = f"in {found.next_in_s:.1f} s"
     if found.due is not None:

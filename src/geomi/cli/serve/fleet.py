@@ -58,6 +58,7 @@ def up(  # noqa: PLR0913  # one parameter a flag is what the command line is
     ] = None,
     db: flags.Database = None,
     blobs: flags.Blobs = None,
+    region: flags.Region = None,
     allow_private: flags.AllowPrivate = None,
     resolve: flags.Resolve = None,
     ca_file: flags.CaFile = None,
@@ -67,7 +68,7 @@ def up(  # noqa: PLR0913  # one parameter a flag is what the command line is
     """Start workers on a cluster, or change the number of running ones."""
     configured = configure(
         {"output": output},
-        process=process_flags(allow_private, resolve, ca_file, db, blobs),
+        process=process_flags(allow_private, resolve, ca_file, db, blobs, region),
         config=config,
     )
     plan = FleetPlan(

@@ -50,6 +50,7 @@ def serve(  # noqa: PLR0913  # one parameter a flag is what the command line is
     output: flags.Directory = None,
     db: flags.Database = None,
     blobs: flags.Blobs = None,
+    region: flags.Region = None,
     allow_private: flags.AllowPrivate = None,
     resolve: flags.Resolve = None,
     ca_file: flags.CaFile = None,
@@ -61,7 +62,7 @@ def serve(  # noqa: PLR0913  # one parameter a flag is what the command line is
     """Serve the API and the dashboard; the first start creates a tenant and prints its key."""
     configured = configure(
         {"output": output},
-        process=process_flags(allow_private, resolve, ca_file, db, blobs),
+        process=process_flags(allow_private, resolve, ca_file, db, blobs, region),
         config=config,
     )
     root, settings = Path(configured.resolved.run.output), configured.settings

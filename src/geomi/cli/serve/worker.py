@@ -34,6 +34,7 @@ def worker(  # noqa: PLR0913  # one parameter a flag is what the command line is
             min=1, max=1000, help="Requests at once, over all jobs; each job has its own limit too."
         ),
     ] = CONCURRENCY,
+    region: flags.Region = None,
     allow_private: flags.AllowPrivate = None,
     resolve: flags.Resolve = None,
     ca_file: flags.CaFile = None,
@@ -45,7 +46,7 @@ def worker(  # noqa: PLR0913  # one parameter a flag is what the command line is
     """Join a store and crawl its jobs until SIGTERM or Ctrl-C drains the worker."""
     configured = configure(
         {"output": output},
-        process=process_flags(allow_private, resolve, ca_file, db, blobs),
+        process=process_flags(allow_private, resolve, ca_file, db, blobs, region),
         config=config,
     )
     root, settings = Path(configured.resolved.run.output), configured.settings

@@ -7,8 +7,10 @@ from dataclasses import asdict, dataclass
 from geomi.app import DataDirectory
 from geomi.app.recovery import is_dead
 from geomi.cli import flags
-from geomi.cli.console import print_json, say
+from geomi.cli.console import note, print_json, say
 from geomi.cli.data_directory import in_data_directory
+from geomi.engine.regions import describe_unserved, unserved
+from geomi.engine.worker.job_pool import MOST_JOBS
 from geomi.model.worker import WorkerCard
 
 
@@ -16,7 +18,9 @@ def workers(
     output: flags.Directory = None, db: flags.Database = None, json: flags.AsJson = False
 ) -> None:
     """List the workers of a store: start, last heartbeat, hosts and speed of each."""
-    found = in_data_directory(output, _look, db=db)
+    found, unserved_jobs = in_data_directory(output, _look, db=db)
+    for job in unserved_jobs:
+        note(job)
     if json:
         print_json(
             [
@@ -44,7 +48,22 @@ class WorkerStatus:
     is_dead: bool
 
 
-async def _look(home: DataDirectory) -> list[WorkerStatus]:
+async def _look(home: DataDirectory) -> tuple[list[WorkerStatus], list[str]]:
+    return await _workers(home), await _unserved_jobs(home)
+
+
+async def _unserved_jobs(home: DataDirectory) -> list[str]:
+    """Name the jobs whose URLs wait for workers of regions where none is alive."""
+    told: list[str] = []
+    for tenant, name in await home.store.roster.active(MOST_JOBS):
+        world = home.open_for(tenant).world
+        job = await world.store.jobs.get(name)
+        if job is not None and (waiting := await unserved(world, job)):
+            told.append(f"job {name}: {describe_unserved(waiting)}")
+    return told
+
+
+async def _workers(home: DataDirectory) -> list[WorkerStatus]:
     cards, now_s = await home.world.store.workers.list(), home.world.clock.now_s()
     return [
         WorkerStatus(
@@ -60,9 +79,10 @@ async def _look(home: DataDirectory) -> list[WorkerStatus]:
 def _line(seen: WorkerStatus) -> str:
     card = seen.card
     fate = ", dead" if seen.is_dead else ""
+    place = f" of region {card.region}" if card.region else ""
     served = " ".join(card.jobs) or "no job"
     return (
-        f"{card.owner}  {card.role} on {card.machine} (pid {card.pid}) for {seen.age_s:,.0f} s, "
-        f"seen {seen.beat_age_s:.1f} s ago{fate}: {card.hosts:,} hosts, {card.pages:,} pages, "
-        f"{card.pages_per_s:.1f}/s, {served}"
+        f"{card.owner}  {card.role}{place} on {card.machine} (pid {card.pid}) "
+        f"for {seen.age_s:,.0f} s, seen {seen.beat_age_s:.1f} s ago{fate}: "
+        f"{card.hosts:,} hosts, {card.pages:,} pages, {card.pages_per_s:.1f}/s, {served}"
     )

@@ -14,8 +14,9 @@ from datetime import UTC, datetime
 from itertools import islice
 
 from geomi.engine.recrawl import Beliefs, walk_pages
+from geomi.engine.regions import unserved
 from geomi.engine.world import World
-from geomi.model.entry import Source, UrlEntry
+from geomi.model.entry import Source, UrlEntry, WaitingRegion
 from geomi.model.history import PageHistory, RevisitPage, Stage
 from geomi.model.job import CrawlJob
 from geomi.model.site import RequestWindow
@@ -71,6 +72,7 @@ class Status:
         is_whole: whether outcomes, hosts and problems are told.
         due: what of its crawl is due; None while it runs, or where there are too many pages.
         requests: what counts under its caps for each domain (POL-11); empty without such a cap.
+        unserved: what waits for workers of regions where none is alive.
     """
 
     job: CrawlJob
@@ -84,6 +86,7 @@ class Status:
     is_whole: bool
     due: DuePages | None = None
     requests: tuple[DomainRequests, ...] = ()
+    unserved: tuple[WaitingRegion, ...] = ()
 
 
 @dataclass(slots=True)
@@ -125,6 +128,7 @@ async def status(world: World, job: CrawlJob) -> Status:
         is_whole=is_whole,
         due=await count_due(world, job),
         requests=await _requests(world, job, [host for host, _ in busiest]),
+        unserved=() if job.state.is_final else await unserved(world, job),
     )
 
 

@@ -17,11 +17,13 @@ import orjson
 from geomi.admit.trap import BUDGETS, judge_tally
 from geomi.engine.host.robots import read_copy
 from geomi.engine.inspect.status import when_due
+from geomi.engine.regions import live_regions
 from geomi.engine.visit.identity import UrlIdentity
 from geomi.engine.visit.patterns import Patterns
 from geomi.engine.visit.rules import JobRules, job_rules
 from geomi.engine.world import World
 from geomi.fetch.request import product_token, user_agent
+from geomi.frontier.region import RegionMap, regions_of
 from geomi.model.entry import Source, Tally, UrlEntry
 from geomi.model.index.document import DocumentState, document_id
 from geomi.model.job import CrawlJob, StopReason
@@ -92,6 +94,8 @@ async def explain(
     room = await queue_limit_verdict(world, job, url) if mention else None
     judged = await _rules(world, job, url, entry, mention, rules)
     steps = [*judged, _frontier(url, entry, mention, job, room)]
+    if entry is not None and entry.state is State.PENDING:
+        steps += [Step("region", one) for one in await _region(world, job, entry)]
     if entry is not None and entry.state is not State.PENDING and entry.outcome is not None:
         steps.append(_visit(entry))
     told = _conclude(url, job, entry, steps)
@@ -101,6 +105,18 @@ async def explain(
     )
     after = [Step(name, verdict) for name, verdict in later if verdict is not None]
     return replace(told, steps=(*told.steps, *after))
+
+
+async def _region(world: World, job: CrawlJob, entry: UrlEntry) -> list[Verdict]:
+    """Say which regions serve a URL that waits, and whether a worker of theirs is alive."""
+    regions = regions_of(RegionMap(job.config.regions).label(entry.host))
+    if not regions:
+        return []
+    detail = f"it waits for a worker of region {' or '.join(regions)}"
+    if not (await live_regions(world, job)).isdisjoint(regions):
+        return [Verdict(True, "regions", detail)]
+    hint = f"start `geomi worker --region {regions[0]}`"
+    return [Verdict(True, "regions", f"{detail}, and none is alive", hint)]
 
 
 async def _find(world: World, job: CrawlJob, url_hash: bytes, host: str) -> UrlEntry | None:

@@ -17,6 +17,7 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 
 from geomi.engine import jobs
+from geomi.engine.regions import describe_unserved, refused, unserved
 from geomi.engine.worker.heartbeat import Heartbeat
 from geomi.engine.worker.leader import Leadership, job_leadership
 from geomi.engine.worker.loop import Worker
@@ -226,6 +227,8 @@ class JobPool:
             if stop is StopReason.DISK_FULL:
                 self._is_full = True
                 self.interrupt()
+            elif stop is StopReason.NO_REGION:
+                await self._leave_to_regions(service)
             elif stop not in jobs.RESUMABLE | {StopReason.CANCELLED}:
                 await self._conclude(service, stop)
         except UnknownName:
@@ -258,6 +261,15 @@ class JobPool:
                     return
                 case UploadState.NOT_YET:
                     await asyncio.sleep(UPLOAD_LOOK_S)
+
+    async def _leave_to_regions(self, service: _Service) -> None:
+        """Look at a job again later: what is left of it needs workers of a region without any."""
+        job, world = service.job, service.world
+        self._again_s[job.id] = world.clock.now_s() + AGAIN_S
+        if job.id not in self._left_to_others:
+            self._left_to_others.add(job.id)
+            error = refused(describe_unserved(await unserved(world, job)))
+            world.sink.emit(Warned(job.id, error.message, error.hint))
 
     async def _look_at_bytes(self, job: CrawlJob) -> UploadState:
         """Ask whether everybody can read a job; an archive that is away is no reason to end."""

@@ -14,6 +14,7 @@ from types import TracebackType
 
 from geomi.engine.host.lease import lease_s
 from geomi.engine.host.session import HostSession, MustRest
+from geomi.engine.regions import unserved
 from geomi.engine.visit.endings import ClosedVisit
 from geomi.engine.visit.links import LinkGate
 from geomi.engine.visit.road import Road
@@ -227,6 +228,9 @@ class Worker:
         )
         if outlook.pending:
             self._looked_s = float("-inf")  # perhaps only a limit keeps the rest from us
+            if sum(one.urls for one in await unserved(self._world, self._job)) == outlook.pending:
+                self.drain(StopReason.NO_REGION)
+                return True
         return not outlook.pending
 
     async def _wait(self, *, came: bool) -> None:

@@ -18,6 +18,7 @@ from geomi.engine import jobs
 from geomi.engine.host.robots import UNREACHED
 from geomi.engine.inspect.alarms import CrawlJudgement
 from geomi.engine.inspect.quality import strategies_of
+from geomi.engine.regions import describe_unserved, unserved
 from geomi.engine.worker.heartbeat import Heartbeat
 from geomi.engine.worker.leader import job_leadership
 from geomi.engine.worker.publisher import Outlet, Publisher
@@ -261,7 +262,8 @@ class Supervisor:
         seconds = self._world.clock.now_s() - self._began_s
         await self._note_time()
         stop = self._main_stop()
-        job = await jobs.finish(self._world, self._job, stop)
+        left = await unserved(self._world, self._job) if stop is StopReason.NO_REGION else ()
+        job = await jobs.finish(self._world, self._job, stop, describe_unserved(left))
         await self._leadership.drop()
         self._world.sink.emit(job_ended_event(job, stop, seconds))
         strategies = await strategies_of(self._world, job)

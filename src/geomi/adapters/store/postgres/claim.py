@@ -5,6 +5,10 @@ waited longer for that host, its address has a place and nobody came before to i
 due; otherwise `ready_s` moves to the time at which that may be so, and the next look costs nothing
 until then.
 
+Of a job that names regions each queue has a label: the regions that serve its host. A claim labels
+the queues that are new, and looks only at those whose label its worker serves. Queues of other jobs
+have no label and are in no index of labels, so that regions cost those jobs nothing.
+
 Claims run side by side: each takes hosts that no other holds (SKIP LOCKED), and an address that
 another claim counts just now is crowded for the moment. Only claims of a job with a limit on pages
 or hosts, or of a tenant with a quota, stand in line, because each has to know what the others
@@ -43,7 +47,7 @@ from geomi.adapters.store.postgres.hosts import (
     write_hosts,
 )
 from geomi.adapters.store.postgres.session import PostgresSession, columns
-from geomi.adapters.store.rows import entry_of, host_row
+from geomi.adapters.store.rows import Row, entry_of, host_row, read_regions
 from geomi.adapters.store.statements import statements
 from geomi.adapters.store.tables.quotas import quota_left
 from geomi.frontier.importance import LIFT, LONG_LEASE, lease_length
@@ -62,7 +66,7 @@ def claim(
     terms = db.row(SQL["terms"], {"job": ask.job, "tenant": ask.tenant})
     if terms is None:
         return []
-    number, max_pages, max_hosts, per_ip, settled, importance, batch_s, has_quota = terms
+    number, max_pages, max_hosts, per_ip, settled, importance, batch_s, has_quota, regions = terms
     if batch_s is not None and ask.now_s < batch_s:
         return []
     keeps_cash = importance is not None
@@ -82,6 +86,8 @@ def claim(
     if has_quota:
         left = int(min(left, quota_left(db, ask.tenant, now_s=ask.now_s, wall_s=wall_s)))
     looks = _Looks(db, ask, AddressLines(db, ask.now_s, number, per_ip), keeps_cash=keeps_cash)
+    if regions:
+        looks.labels = _labels_served(db, number, ask.owner, regions)
     many = hosts
     while left > 0 and len(looks.leases) < hosts and len(looks.turned) < MOST_LOOKS:
         turns = looks.due_turns(number, max(many, hosts - len(looks.leases)))
@@ -107,6 +113,17 @@ def reserve(db: PostgresSession, ask: ClaimRequest, *, host: str, delay_s: float
     lent = lend(row, owner=ask.owner, job=ask.job, entries=0, until_s=ask.until_s)
     write_hosts(db, [lent])
     return as_lease(lent, ask.job, demands)
+
+
+def _labels_served(db: PostgresSession, job: int, owner: str, regions: str) -> tuple[str, ...]:
+    """Label the job's new queues; return the labels whose queues a worker may be lent."""
+    rules = read_regions(regions)
+    new = db.rows(SQL["unlabelled"], {"job": job, "many": MOST_LOOKS})
+    if new:
+        rows = [(number, rules.label(host)) for number, host in new]
+        db.send(SQL["label"], columns(rows, ("queues", "labels")))
+    row = db.row(SQL["region"], {"owner": owner})
+    return rules.served_by(row[0] if row else "")
 
 
 def first_due_s(db: PostgresSession, queues: Sequence[int]) -> dict[int, float]:
@@ -150,6 +167,7 @@ class _Looks:
         self.ask = ask
         self.crowd = crowd
         self.keeps_cash = keeps_cash
+        self.labels: tuple[str, ...] | None = None  # those served, where the job names regions
         self.leases: list[Lease] = []
         self.turned: list[_Turned] = []
 
@@ -161,11 +179,22 @@ class _Looks:
             "looked": [one.queue for one in self.turned],
             "many": many,
         }
-        rows = self.db.rows(SQL["due_queues"], values)
+        if self.labels is None:
+            rows = self.db.rows(SQL["due_queues"], values)
+        else:
+            rows = self._due_of_labels(values, many)
         return [
             _Turn(queue, pending, served_s, host_row(tuple(host)))
             for queue, pending, served_s, *host in rows
         ]
+
+    def _due_of_labels(self, values: Mapping[str, object], many: int) -> list[Row]:
+        """Take the longest waiting of each label that is served."""
+        found: list[Row] = []
+        for label in self.labels or ():
+            found += self.db.rows(SQL["due_queues_of_label"], {**values, "label": label})
+        found.sort(key=lambda row: (row[-1], row[3]))
+        return [row[:-1] for row in found[:many]]
 
     def look(self, turns: list[_Turn], *, hosts: int, urls: int, left: int) -> int:
         """Lend what may be lent, put the rest off; return how many entries are left to lend."""

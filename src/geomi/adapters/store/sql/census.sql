@@ -1,3 +1,12 @@
+-- name: regions
+-- How many hosts and URLs of a job wait, by the label of their regions.
+SELECT region, COUNT(*), CAST(SUM(pending) AS BIGINT)
+FROM queues
+WHERE job = (SELECT number FROM jobs WHERE id = :job AND tenant = :tenant)
+    AND pending > 0 AND region IS NOT NULL
+GROUP BY region
+ORDER BY region;
+
 -- name: entry
 -- One URL of a job on one of all its hosts; first its host.
 SELECT queues.host,

@@ -10,11 +10,12 @@ SELECT number FROM jobs WHERE id = :job AND tenant = :tenant;
 -- Keep a new job; what is returned is its number, and nothing where there is one of this name.
 INSERT INTO jobs (
     /* columns */, is_active, delay_s, crawl_delay_cap_s, max_pages, max_hosts, per_ip, importance,
-    max_queued, max_queued_per_host, max_queued_per_pattern, keep_urls_s, keep_job_s, is_watched
+    max_queued, max_queued_per_host, max_queued_per_pattern, keep_urls_s, keep_job_s, is_watched,
+    regions
 ) VALUES (
     /* values */, :is_active, :delay_s, :crawl_delay_cap_s, :max_pages, :max_hosts, :per_ip,
     :importance, :max_queued, :max_queued_per_host, :max_queued_per_pattern, :keep_urls_s,
-    :keep_job_s, :is_watched
+    :keep_job_s, :is_watched, :regions
 )
 ON CONFLICT DO NOTHING
 RETURNING number;
@@ -75,8 +76,13 @@ SET config = :config, delay_s = :delay_s, crawl_delay_cap_s = :crawl_delay_cap_s
     error = :error, is_active = :is_active, importance = :importance,
     max_queued = :max_queued, max_queued_per_host = :max_queued_per_host,
     max_queued_per_pattern = :max_queued_per_pattern,
-    keep_urls_s = :keep_urls_s, keep_job_s = :keep_job_s, is_watched = :is_watched
+    keep_urls_s = :keep_urls_s, keep_job_s = :keep_job_s, is_watched = :is_watched,
+    regions = :regions
 WHERE number = :number AND (expired = '' OR :is_over);
+
+-- name: label_anew
+-- Let the queues of a job whose regions change be labelled by the next claim, if it names any.
+UPDATE queues SET region = CASE WHEN :regions <> '' THEN '?' END WHERE job = :number;
 
 -- name: turn
 -- Take a step of a job that is still where it was, if its tenant has a place for it; the pause is

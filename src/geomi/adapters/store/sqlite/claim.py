@@ -4,10 +4,15 @@ A queue is looked at when its `ready_s` has come. It is lent if its host is free
 waited longer for that host, its address has a place and nobody came before to it, and an entry is
 due; otherwise `ready_s` moves to the time at which that may be so, and the next look costs nothing
 until then.
+
+Of a job that names regions each queue has a label: the regions that serve its host. A claim labels
+the queues that are new, and looks only at those whose label its worker serves. Queues of other jobs
+have no label and are in no index of labels, so that regions cost those jobs nothing.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from geomi.adapters.store.accounting.hosts import (
@@ -21,7 +26,7 @@ from geomi.adapters.store.accounting.hosts import (
     lend,
 )
 from geomi.adapters.store.hot import ClaimRequest
-from geomi.adapters.store.rows import Row, entry_of, host_row
+from geomi.adapters.store.rows import Row, entry_of, host_row, read_regions
 from geomi.adapters.store.sqlite.cash import SQL as CASH
 from geomi.adapters.store.sqlite.connection import SqliteSession
 from geomi.adapters.store.sqlite.hosts import (
@@ -51,9 +56,8 @@ def claim(
     terms = db.execute(SQL["terms"], (ask.job, ask.tenant)).fetchone()
     if terms is None:
         return []
-    number, max_pages, max_hosts, per_ip, settled, importance, batch_left, batch_s, has_quota = (
-        terms
-    )
+    number, max_pages, max_hosts, per_ip, settled, importance = terms[:6]
+    batch_left, batch_s, has_quota, regions = terms[6:]
     if batch_left is not None and ask.now_s < batch_s:
         return []
     keeps_cash = importance is not None
@@ -67,11 +71,15 @@ def claim(
         left = min(left, _room(max_pages - settled if max_pages else None, batch_left) - lent)
     if has_quota:
         left = int(min(left, quota_left(db, ask.tenant, now_s=ask.now_s, wall_s=wall_s)))
+    labels = _labels_served(db, number, ask.owner, regions) if regions else None
     leases: list[Lease] = []
     looks = 0
     while left > 0 and len(leases) < hosts and looks < MOST_LOOKS:
         due = {"job": number, "now_s": ask.now_s, "many": hosts - len(leases)}
-        rows = db.execute(SQL["due_queues"], due).fetchall()
+        if labels is None:
+            rows = db.execute(SQL["due_queues"], due).fetchall()
+        else:
+            rows = _due_of_labels(db, labels, due)
         if not rows:
             break
         looks += len(rows)
@@ -100,6 +108,27 @@ def reserve(db: SqliteSession, ask: ClaimRequest, *, host: str, delay_s: float) 
     lent = lend(row, owner=ask.owner, job=ask.job, entries=0, until_s=ask.until_s)
     put_host(db, lent)
     return as_lease(lent, ask.job, demands)
+
+
+def _labels_served(db: SqliteSession, job: int, owner: str, regions: str) -> tuple[str, ...]:
+    """Label the job's new queues; return the labels whose queues a worker may be lent."""
+    rules = read_regions(regions)
+    new: list[Row] = db.execute(SQL["unlabelled"], (job, MOST_LOOKS)).fetchall()
+    if new:
+        db.executemany(SQL["label"], [(rules.label(host), number) for number, host in new])
+    row = db.execute(SQL["region"], (owner,)).fetchone()
+    return rules.served_by(row[0] if row else "")
+
+
+def _due_of_labels(
+    db: SqliteSession, labels: Sequence[str], due: Mapping[str, object]
+) -> list[Row]:
+    """Return the queues of some labels that may be looked at, the longest waiting first."""
+    found: list[Row] = []
+    for label in labels:
+        found += db.execute(SQL["due_queues_of_label"], {**due, "label": label}).fetchall()
+    found.sort(key=lambda row: (row[0], row[3]))
+    return [row[1:] for row in found[: int(str(due["many"]))]]
 
 
 def _room(*limits: int | None) -> int:

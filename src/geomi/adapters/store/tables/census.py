@@ -15,6 +15,7 @@ from geomi.adapters.store.rows import Row, ending_of, entry_of, examples_of, sta
 from geomi.adapters.store.session import Database, Session
 from geomi.adapters.store.statements import table_statements
 from geomi.errors import StoreError
+from geomi.frontier.region import UNLABELLED, regions_of
 from geomi.model.entry import (
     MAX_ENTRIES,
     MAX_LOOKED_AT,
@@ -23,6 +24,7 @@ from geomi.model.entry import (
     RemainingWork,
     Tally,
     UrlEntry,
+    WaitingRegion,
 )
 from geomi.model.history import FIRST_CURSOR, PageCursor
 from geomi.model.index.document import StatusCount
@@ -109,6 +111,15 @@ class CensusTable:
         values = {"tenant": self._tenant, "after": after, "many": entries_shown(limit)}
         rows = await self._database.read(lambda db: db.rows(SQL["hosts"], values))
         return [HostView(*row) for row in rows]
+
+    async def regions(self, job: str) -> list[WaitingRegion]:
+        """Count what waits of a job by the regions that serve it; nothing where it names none."""
+        values = self._of(job)
+        rows = await self._database.read(lambda db: db.rows(SQL["regions"], values))
+        return [
+            WaitingRegion(() if label == UNLABELLED else regions_of(label), *counts)
+            for label, *counts in rows
+        ]
 
     async def windows(self, domain: str, *, now_s: float) -> list[RequestWindow]:
         """List the counts of requests to a domain that have not expired, the newest first."""

@@ -168,6 +168,7 @@ def running_columns(job: CrawlJob) -> dict[str, Any]:
         "keep_urls_s": config.retention.urls_days * DAY_S,
         "keep_job_s": config.retention.jobs_days * DAY_S,
         "is_watched": job.is_watched,
+        "regions": encode(config.regions) if config.regions.are_named else "",
         "is_over": job.state.is_final,
     }
 
@@ -225,6 +226,8 @@ def _begin(db: Session, values: Values, wall_s: float) -> bool:
 def _update(db: Session, job: CrawlJob, tenant: str, wall_s: float | None) -> None:
     values = running_columns(job) | {"number": _lock(db, job.id, tenant)}
     before = _find(db, job.id, tenant)
+    if before is not None and before.config.regions != job.config.regions:
+        db.send(SQL["label_anew"], {"number": values["number"], "regions": values["regions"]})
     if db.run(SQL["update"], values) == 0:
         raise gone_on_too_late(job)
     _note(db, before, wall_s)

@@ -1,9 +1,10 @@
 -- name: terms
 -- What an active job may take, and when its batch begins, if it has one; last, whether its tenant
--- has a quota.
+-- has a quota, and which regions serve its hosts.
 SELECT number, max_pages, max_hosts, per_ip, settled, importance,
        CASE WHEN batch_number > 0 THEN batch_ready_s END,
-       EXISTS (SELECT 1 FROM quotas WHERE quotas.tenant = %(tenant)s)
+       EXISTS (SELECT 1 FROM quotas WHERE quotas.tenant = %(tenant)s),
+       regions
 FROM jobs
 WHERE id = %(job)s AND tenant = %(tenant)s AND is_active;
 
@@ -35,6 +36,38 @@ WHERE queues.job = %(job)s AND queues.is_waiting AND queues.ready_s <= %(now_s)s
 ORDER BY queues.ready_s, queues.host
 LIMIT %(many)s
 FOR UPDATE OF hosts SKIP LOCKED;
+
+-- name: due_queues_of_label
+-- The same of those queues whose regions have one label; last of each, since when it waits.
+SELECT queues.number, queues.pending, queues.served_s,
+       hosts.host, last_end_s, crawl_delay_s, backoff_s, errors, latency_s, ip, template,
+       next_s, token, owner, hosts.job, leased, lease_until_s, queues.ready_s
+FROM queues
+JOIN hosts ON hosts.host = queues.host
+WHERE queues.job = %(job)s AND queues.region = %(label)s AND queues.region IS NOT NULL
+    AND queues.is_waiting AND queues.ready_s <= %(now_s)s
+    AND queues.number <> ALL(%(looked)b::bigint[])
+ORDER BY queues.ready_s, queues.host
+LIMIT %(many)s
+FOR UPDATE OF hosts SKIP LOCKED;
+
+-- name: region
+-- Where a worker is.
+SELECT region FROM workers WHERE owner = %(owner)s;
+
+-- name: unlabelled
+-- Queues of a job whose regions nobody has looked up yet, and nobody does just now.
+SELECT number, host FROM queues
+WHERE job = %(job)s AND region = '?' AND region IS NOT NULL AND is_waiting
+ORDER BY number
+LIMIT %(many)s
+FOR NO KEY UPDATE SKIP LOCKED;
+
+-- name: label
+-- Write down which regions serve queues, whose rows are locked.
+UPDATE queues SET region = found.label
+FROM unnest(%(queues)b::bigint[], %(labels)b::text[]) AS found (queue, label)
+WHERE queues.number = found.queue;
 
 -- name: rivals
 -- Those of some queues whose host another active job waits for that was served less recently. What

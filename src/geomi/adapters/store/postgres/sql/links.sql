@@ -6,8 +6,8 @@ JOIN queues ON queues.host = asked.host AND queues.job = asked.job;
 
 -- name: new_queues
 -- Open the queues of some hosts and jobs.
-INSERT INTO queues (host, job, ready_s)
-SELECT host, job, 0
+INSERT INTO queues (host, job, ready_s, region)
+SELECT host, job, 0, (SELECT '?' FROM jobs WHERE number = asked.job AND regions <> '')
 FROM unnest(%(jobs)b::bigint[], %(hosts)b::text[]) AS asked (job, host)
 ORDER BY host COLLATE "C", job
 ON CONFLICT DO NOTHING;

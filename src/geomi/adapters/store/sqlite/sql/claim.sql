@@ -1,10 +1,11 @@
 -- name: terms
 -- What an active job may take, and of its batch what is left, if it has one; last, whether its
--- tenant has a quota.
+-- tenant has a quota, and which regions serve its hosts.
 SELECT number, max_pages, max_hosts, per_ip, settled, importance,
        CASE WHEN batch_number > 0 THEN batch_end - completed - failed - skipped - blocked END,
        batch_ready_s,
-       EXISTS (SELECT 1 FROM quotas WHERE quotas.tenant = jobs.tenant)
+       EXISTS (SELECT 1 FROM quotas WHERE quotas.tenant = jobs.tenant),
+       regions
 FROM jobs
 WHERE id = ? AND tenant = ? AND is_active;
 
@@ -18,6 +19,32 @@ CROSS JOIN hosts ON hosts.host = queues.host
 WHERE queues.job = :job AND queues.pending > 0 AND queues.ready_s <= :now_s
 ORDER BY queues.ready_s, queues.host
 LIMIT :many;
+
+-- name: due_queues_of_label
+-- The same of those queues whose regions have one label; first of each, since when it waits.
+SELECT queues.ready_s, queues.number, queues.served_s,
+       hosts.host, last_end_s, crawl_delay_s, backoff_s, errors, latency_s, ip, template,
+       next_s, token, owner, hosts.job, leased, lease_until_s
+FROM queues
+CROSS JOIN hosts ON hosts.host = queues.host
+WHERE queues.job = :job AND queues.region = :label AND queues.region IS NOT NULL
+    AND queues.pending > 0 AND queues.ready_s <= :now_s
+ORDER BY queues.ready_s, queues.host
+LIMIT :many;
+
+-- name: region
+-- Where a worker is.
+SELECT region FROM workers WHERE owner = ?;
+
+-- name: unlabelled
+-- Queues of a job whose regions nobody has looked up yet.
+SELECT number, host FROM queues
+WHERE job = ? AND region = '?' AND region IS NOT NULL AND pending > 0
+LIMIT ?;
+
+-- name: label
+-- Write down which regions serve a queue.
+UPDATE queues SET region = ? WHERE number = ?;
 
 -- name: rivals
 -- How many other active jobs wait for a host and were served less recently than this queue.

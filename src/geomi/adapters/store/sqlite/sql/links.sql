@@ -4,7 +4,8 @@ SELECT number, deepest FROM queues WHERE host = ? AND job = ?;
 
 -- name: new_queue
 -- Open the queue of one host and job.
-INSERT INTO queues (host, job, ready_s) VALUES (?, ?, 0);
+INSERT INTO queues (host, job, ready_s, region)
+VALUES (?1, ?2, 0, (SELECT '?' FROM jobs WHERE number = ?2 AND regions <> ''));
 
 -- name: novel
 -- Which of these URLs are not there (1), or are farther away and may still come nearer (0).
