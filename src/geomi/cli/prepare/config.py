@@ -100,7 +100,7 @@ def _shown(key: str, value: object) -> object:
     """Hide what opens doors: it would end in scroll-back buffers and bug reports."""
     if key == "http.headers" and isinstance(value, tuple):
         return [f"{name}: {_masked(name, text)}" for name, text in value]
-    if key in ("geomi.model_key", "geomi.context7_key") and value:
+    if key in ("geomi.model_key", "geomi.context7_key", "geomi.github_token") and value:
         return HIDDEN
     if isinstance(value, str) and (key.endswith("_proxy") or key in ("geomi.db", "geomi.blobs")):
         return _without_password(value)
