@@ -88,7 +88,7 @@ def test_the_sitemap_that_it_names_is_read(tmp_path: Path) -> None:
         assert crawled.entries[site.url("/map.xml")].parent is None
 
 
-@pytest.mark.req("LEG-03", "LEG-05")
+@pytest.mark.req("LEG-03")
 def test_a_preset_warns_of_terms_that_nobody_read_and_of_a_better_channel(tmp_path: Path) -> None:
     with Site(ROUTES) as site:
         preset = presets()["openai"]

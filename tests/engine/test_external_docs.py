@@ -227,7 +227,7 @@ async def test_without_a_source_it_is_the_crawl_as_ever(tmp_path: Path) -> None:
             "GEOMI_CONTEXT7_URL is not set",
         )
         with pytest.raises(ConfigError, match="no external source is configured"):
-            docs_client_of(replace(home, docs_source=None))
+            await check_providers(replace(home, docs_source=None), None)
     assert scene.source.log == []
     assert len(read_records(tmp_path)) == 2
 

@@ -21,6 +21,7 @@ from tests.api.asking import LOCAL, Ground, serving
 from tests.api.test_admin import PROVIDER
 from tests.service.working import crawled, is_over, understood
 from tests.support.crawl import Ear, page
+from tests.support.github import Hub, Repository
 from tests.support.ready import CONTEXT, SEARCH, Stock, busy
 from tests.support.server import Site
 from tests.support.waiting import waits
@@ -74,6 +75,29 @@ async def test_a_service_looks_for_its_providers_by_itself_once_a_day(tmp_path: 
         told = len(ear.warnings)
         await providers.check_due_providers(ground.service)
         assert (len(source.log), len(ear.warnings)) == (names, told)
+
+
+@pytest.mark.req("LEG-05")
+@waits
+async def test_a_service_collects_documents_from_an_official_api(tmp_path: Path) -> None:
+    """It lists them once a day; Context7 need not be configured."""
+    hub = Hub(Repository("acme/village", {"docs/ferry.md": f"# Ferry\n\n{FERRY}"}))
+    with Site({"/": page("start", text=FERRY)}) as site, Site({}, otherwise=hub.answer) as api:
+        settings = replace(LOCAL, github_url=api.url(""))
+        async with serving(tmp_path, settings, Ear()) as ground:
+            own = PROVIDER | {"seed_url": site.url("/"), "api": "github:acme/village"}
+            made = await ground.admin.post("/admin/providers", own)
+            assert made.json["api"] == "github:acme/village", made.json
+            for _ in range(2):
+                await providers.check_due_providers(ground.service)
+            assert len(api.log) == 2
+            shown = (await ground.admin.get("/admin/providers/village")).json
+            assert (shown["channel_now"], shown["library_id"]) == ("api", "acme/village@main")
+            await done(ground, await started(ground))
+            found = await ground.admin.post("/search", {"query": "ferry"})
+            urls = {hit["url"] for hit in found.json["results"]}
+    assert urls == {"https://github.test/acme/village/blob/main/docs/ferry.md"}
+    assert site.log == []
 
 
 @waits

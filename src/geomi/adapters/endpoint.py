@@ -17,6 +17,9 @@ from geomi.url.parse import parse as parse_url
 
 MAX_TOLD_CHARS = 200
 CONNECT_S = 10.0
+# What is shorter is no secret, and may stand in any text.
+LEAST_KEY_CHARS = 8
+HIDDEN = b"[key]"
 
 
 def read_endpoint(text: str, what: str, *, hint: str) -> str:
@@ -42,6 +45,11 @@ def json_headers(key: str) -> Headers:
         )
     bearer = (("authorization", f"Bearer {key}"),) if key else ()
     return (("accept", "application/json"), ("user-agent", f"geomi/{__version__}"), *bearer)
+
+
+def without_key(text: bytes, key: str) -> bytes:
+    """Return what a server says without the key that it was sent, should it repeat it."""
+    return text.replace(key.encode(), HIDDEN) if len(key) >= LEAST_KEY_CHARS else text
 
 
 def read_json_object(body: bytes) -> dict[str, Any]:

@@ -1,7 +1,8 @@
-"""Wire a job that collects a provider's documents from Context7 instead of crawling its pages.
+"""Wire a job that collects a provider's documents from a source instead of crawling its pages.
 
-The entries of such a job are addresses below the source. Workers claim, settle and publish them
-like pages, with a fetcher that asks the source (ADR 26). The job names its library, so that a
+The source is Context7, or the provider's own API. The entries of such a job are addresses below
+Context7, or the pages that show the API's documents. Workers claim, settle and publish them like
+pages, with a fetcher that asks the source (ADR 26). The job names its library, so that a
 restarted worker and a worker on another machine know what the job is. A process without the source
 refuses the job.
 """
@@ -12,18 +13,26 @@ from dataclasses import replace
 
 from geomi.adapters.context7.client import Context7Client, read_address
 from geomi.adapters.endpoint import json_headers
+from geomi.adapters.github.client import MAX_DOCUMENTS, GithubClient, read_github_address
 from geomi.adapters.http.client import HttpClient
 from geomi.adapters.http.egress import Egress
 from geomi.adapters.http.rules import EgressRules
-from geomi.engine.external_docs import ExternalDocsClient, ExternalDocsFetcher, shortcoming
+from geomi.engine.external_docs import (
+    ApiDocsClient,
+    ApiDocsFetcher,
+    ExternalDocsClient,
+    ExternalDocsFetcher,
+    shortcoming,
+)
 from geomi.engine.world import World
 from geomi.errors import ConfigError
 from geomi.model.job import CrawlJob, JobKind, JobState
 from geomi.model.site import Channel
-from geomi.ports.external_docs import ExternalDocsSource
+from geomi.ports.external_docs import DocumentApi, ExternalDocsSource
 from geomi.ports.runtime import Clock
-from geomi.seed.external_docs import TOPICS
 from geomi.settings.options import Settings
+
+MAX_ENTRIES = MAX_DOCUMENTS
 
 
 def check_source(settings: Settings) -> None:
@@ -31,15 +40,27 @@ def check_source(settings: Settings) -> None:
     if settings.context7_url:
         read_address(settings.context7_url)
         json_headers(settings.context7_key)
+    read_github_address(settings.github_url)
+    json_headers(settings.github_token)
 
 
 def open_source(settings: Settings, rules: EgressRules, clock: Clock) -> ExternalDocsSource | None:
     """Open the way to the source of external documents, if one is named; nothing is asked yet."""
     if not settings.context7_url:
         return None
-    # Its address comes from the operator, not from a page: it may be a private one.
-    client = HttpClient(Egress(replace(rules, allow_private=True), clock), clock)
+    client = _client(rules, clock)
     return Context7Client(client, clock, settings.context7_url, key=settings.context7_key)
+
+
+def open_api(settings: Settings, rules: EgressRules, clock: Clock) -> DocumentApi:
+    """Open the way to the API of repositories; nothing is asked before a provider names it."""
+    client = _client(rules, clock)
+    return GithubClient(client, clock, settings.github_url, token=settings.github_token)
+
+
+def _client(rules: EgressRules, clock: Clock) -> HttpClient:
+    """Return a client of a server whose address comes from the operator, not from a page."""
+    return HttpClient(Egress(replace(rules, allow_private=True), clock), clock)
 
 
 def refuse_unserved(job: CrawlJob, source: ExternalDocsSource | None) -> None:
@@ -53,8 +74,13 @@ def refuse_unserved(job: CrawlJob, source: ExternalDocsSource | None) -> None:
         )
 
 
-def world_for_job(world: World, job: CrawlJob, source: ExternalDocsSource | None) -> World:
+def world_for_job(
+    world: World, job: CrawlJob, source: ExternalDocsSource | None, api: DocumentApi
+) -> World:
     """Return the world that a job's worker sees: one of external documents asks their source."""
+    if job.channel is Channel.API:
+        own = ApiDocsClient(api, world.clock)
+        return replace(world, fetcher=ApiDocsFetcher(own, world.clock, library=job.library))
     if job.channel is not Channel.CONTEXT7:
         return world
     refuse_unserved(job, source)
@@ -66,8 +92,8 @@ def world_for_job(world: World, job: CrawlJob, source: ExternalDocsSource | None
 
 async def fallback_reason(world: World, job: CrawlJob) -> str:
     """Say why a job that asked a source is to be followed by a crawl; empty where it is not."""
-    is_first = job.channel is Channel.CONTEXT7 and job.kind is JobKind.CRAWL
+    is_first = job.channel.is_source and job.kind is JobKind.CRAWL
     if not is_first or job.state is not JobState.COMPLETED:
         return ""
-    entries = await world.store.census.entries(job.id, state=None, after=b"", limit=len(TOPICS))
+    entries = await world.store.census.entries(job.id, state=None, after=b"", limit=MAX_ENTRIES)
     return shortcoming(entries)

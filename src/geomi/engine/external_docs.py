@@ -1,22 +1,30 @@
 """Fetch documents from an external source in place of a provider's pages (C7-01…C7-03, G-22).
 
-`ExternalDocsClient` asks the source and counts errors; after five in a row it asks no more.
-`ExternalDocsFetcher` stands where a crawl's fetcher stands. So claims, quotas, duplicates, archive
-and outputs are those of any crawl. For each address it returns what the source says about a topic.
+A `PatientClient` asks a source and counts errors; after five in a row it asks no more. A
+`SourceFetcher` stands where a crawl's fetcher stands. So claims, quotas, duplicates, archive and
+outputs are those of any crawl. For each address `ExternalDocsFetcher` returns what the source says
+about a topic, and `ApiDocsFetcher` the document that the provider's own API has (LEG-05).
 """
 
 from __future__ import annotations
 
 import asyncio
+from abc import ABC, abstractmethod
 from collections.abc import Awaitable, Callable, Sequence
 from typing import TypeVar
 
 from geomi.errors import LibraryUnknown, SourceBusy, SourceError
+from geomi.fetch.response import NOT_MODIFIED
 from geomi.model.entry import UrlEntry
-from geomi.model.external_docs import ExternalDocument, LibraryCandidate
+from geomi.model.external_docs import (
+    ApiLibrary,
+    ExternalDocument,
+    LibraryCandidate,
+    SourceAnswer,
+)
 from geomi.model.page import Fetched, Request
 from geomi.model.verdict import Outcome, State
-from geomi.ports.external_docs import ExternalDocsSource
+from geomi.ports.external_docs import DocumentApi, ExternalDocsSource
 from geomi.ports.runtime import Clock
 from geomi.seed.external_docs import TOPICS, choose_library, topic_of, write_document
 
@@ -32,29 +40,15 @@ _GIVEN_UP = frozenset({Outcome.SERVER_ERROR, Outcome.CONNECT_ERROR})
 T = TypeVar("T")
 
 
-class ExternalDocsClient:
+class PatientClient:
     """Asks one source for one run, patiently, and not for ever."""
 
-    def __init__(self, source: ExternalDocsSource, clock: Clock) -> None:
-        self.address = source.address
-        self._source = source
+    def __init__(self, clock: Clock) -> None:
         self._clock = clock
         self._errors = 0
         self.refusal: SourceError | None = None  # why it is not asked any more
-        self._resolved: dict[str, LibraryCandidate | None] = {}
 
-    async def resolve(self, name: str) -> LibraryCandidate | None:
-        """Find the library of a provider, once in a run; None where the source has none."""
-        if name not in self._resolved:
-            found = await self._ask(lambda: self._source.search(name))
-            self._resolved[name] = choose_library(name, found)
-        return self._resolved[name]
-
-    async def document(self, library: str, question: str) -> ExternalDocument:
-        """Return what a library says about a question."""
-        return await self._ask(lambda: self._source.document(library, question))
-
-    async def _ask(self, ask: Callable[[], Awaitable[T]]) -> T:
+    async def ask(self, ask: Callable[[], Awaitable[T]]) -> T:
         while self.refusal is None:
             try:
                 answer = await ask()
@@ -89,28 +83,66 @@ class ExternalDocsClient:
         await self._clock.sleep_until(self._clock.now_s() + rest_s)
 
 
-class ExternalDocsFetcher:
-    """`ports.web.Fetcher` of the documents of one library.
+class ExternalDocsClient(PatientClient):
+    """Asks a source that knows libraries by name and answers questions."""
 
-    Args:
-        name: the provider's name, as people write it.
-    """
+    def __init__(self, source: ExternalDocsSource, clock: Clock) -> None:
+        super().__init__(clock)
+        self.address = source.address
+        self._source = source
+        self._resolved: dict[str, LibraryCandidate | None] = {}
 
-    def __init__(
-        self, client: ExternalDocsClient, clock: Clock, *, library: str, name: str
-    ) -> None:
+    async def resolve(self, name: str) -> LibraryCandidate | None:
+        """Find the library of a provider, once in a run; None where the source has none."""
+        if name not in self._resolved:
+            found = await self.ask(lambda: self._source.search(name))
+            self._resolved[name] = choose_library(name, found)
+        return self._resolved[name]
+
+    async def document(self, library: str, question: str) -> ExternalDocument:
+        """Return what a library says about a question."""
+        return await self.ask(lambda: self._source.document(library, question))
+
+
+class ApiDocsClient(PatientClient):
+    """Asks a provider's official API."""
+
+    def __init__(self, api: DocumentApi, clock: Clock) -> None:
+        super().__init__(clock)
+        self._api = api
+
+    async def find(self, place: str) -> ApiLibrary | None:
+        """List the documents of a place; None where the API has none."""
+        try:
+            found = await self.ask(lambda: self._api.find(place))
+        except LibraryUnknown:
+            return None
+        return found if found.documents else None
+
+    async def fetch(self, library: str, url: str, etag: str) -> SourceAnswer:
+        """Return the document that a page shows."""
+        return await self.ask(lambda: self._api.fetch(library, url, etag))
+
+
+class SourceFetcher(ABC):
+    """`ports.web.Fetcher` of the documents of one library."""
+
+    def __init__(self, client: PatientClient, clock: Clock) -> None:
         self._client = client
         self._clock = clock
-        self._library = library
-        self._name = name
+
+    @abstractmethod
+    async def answer(self, request: Request) -> SourceAnswer:
+        """Return the document of an address; no body if the source has nothing to say."""
 
     async def fetch(self, request: Request) -> Fetched:
         """Bring the document of an address inside the time that a request may take."""
         started_s = self._clock.now_s()
-        status, body, failure, detail = 200, b"", None, ""
+        status, failure, detail = 200, None, ""
+        answer = SourceAnswer(b"")
         try:
             async with asyncio.timeout(request.total_timeout_s):
-                body = await self._body(request.url)
+                answer = await self.answer(request)
         except LibraryUnknown as error:
             status, detail = 404, error.message
         except SourceError as error:
@@ -120,30 +152,68 @@ class ExternalDocsFetcher:
             detail = f"no document within {request.total_timeout_s:g} s"
             if self._client.refusal is not None:  # that was the last one
                 failure, detail = Outcome.SERVER_ERROR, self._client.refusal.message
+        if answer.is_unchanged:
+            status = NOT_MODIFIED
+        elif status == 200 and not answer.body:
+            status = 204
+        headers = (("content-type", answer.content_type), ("etag", answer.etag))
         return Fetched(
             url=request.url,
-            status=204 if status == 200 and not body else status,
-            headers=(("content-type", "text/markdown; charset=utf-8"),),
-            body=body,
-            wire_bytes=len(body),
+            status=status,
+            headers=tuple((name, value) for name, value in headers if value),
+            body=answer.body,
+            wire_bytes=len(answer.body),
             started_s=started_s,
             ended_s=self._clock.now_s(),
             failure=failure,
             detail=detail,
         )
 
-    async def aclose(self) -> None:
+    async def aclose(self) -> None:  # noqa: B027  # there is nothing of its own to close
         """Leave the source open: the code that opened it closes it."""
 
-    async def _body(self, url: str) -> bytes:
-        topic = topic_of(url)
+
+class ExternalDocsFetcher(SourceFetcher):
+    """Fetches what a source says about the topics of a library.
+
+    Args:
+        name: the provider's name, as people write it.
+    """
+
+    def __init__(
+        self, client: ExternalDocsClient, clock: Clock, *, library: str, name: str
+    ) -> None:
+        super().__init__(client, clock)
+        self._questions = client
+        self._library = library
+        self._name = name
+
+    async def answer(self, request: Request) -> SourceAnswer:
+        """Return what the source says about the topic of an address."""
+        topic = topic_of(request.url)
         if topic is None:
-            raise LibraryUnknown(f"`{url[:200]}` is not the address of an external document")
-        document = await self._client.document(self._library, TOPICS[topic])
+            raise LibraryUnknown(
+                f"`{request.url[:200]}` is not the address of an external document"
+            )
+        document = await self._questions.document(self._library, TOPICS[topic])
         if not document.sections:
-            return b""
-        source = self._client.address
-        return write_document(self._name, topic, source, document).encode("utf-8", "replace")
+            return SourceAnswer(b"")
+        text = write_document(self._name, topic, self._questions.address, document)
+        return SourceAnswer(text.encode("utf-8", "replace"))
+
+
+class ApiDocsFetcher(SourceFetcher):
+    """Fetches the documents that a provider's API has, by their pages at the site."""
+
+    def __init__(self, client: ApiDocsClient, clock: Clock, *, library: str) -> None:
+        super().__init__(client, clock)
+        self._api = client
+        self._library = library
+
+    async def answer(self, request: Request) -> SourceAnswer:
+        """Return the document that a page shows, unless it is the one that is known."""
+        etag = next((value for name, value in request.headers if name == "if-none-match"), "")
+        return await self._api.fetch(self._library, request.url, etag)
 
 
 def shortcoming(entries: Sequence[UrlEntry]) -> str:

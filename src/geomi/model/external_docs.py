@@ -50,15 +50,52 @@ class ExternalDocument:
 
 
 @dataclass(frozen=True, slots=True)
+class RepositoryFile:
+    """A file of a repository, as its API lists it."""
+
+    path: str
+    size_bytes: int
+
+
+@dataclass(frozen=True, slots=True)
+class ApiLibrary:
+    """The documents that a provider's API has.
+
+    Args:
+        documents: the address of each at the provider's site.
+    """
+
+    library: str
+    documents: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class SourceAnswer:
+    """What a source answers for the address of a document.
+
+    Args:
+        etag: asks the next time whether it is still the same.
+        is_unchanged: it is; there is no body then.
+    """
+
+    body: bytes
+    content_type: str = "text/markdown; charset=utf-8"
+    etag: str = ""
+    is_unchanged: bool = False
+
+
+@dataclass(frozen=True, slots=True)
 class LibraryFinding:
     """Whether a source has a provider's documents, and the time of the question.
 
     Args:
-        name: what the provider was called then; under another name it has to be asked again.
+        name: what the source was asked for; a provider that goes by another is asked for again.
         library: the id of its library; empty where the source has none.
+        documents: where they are, if the source lists them.
     """
 
     key: str
     name: str
     library: str
     at_s: float
+    documents: tuple[str, ...] = ()

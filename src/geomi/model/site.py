@@ -100,7 +100,18 @@ class Channel(StrEnum):
 
     CRAWL = "crawl"
     CONTEXT7 = "context7"
+    API = "api"  # the provider's official one (LEG-05)
     CRAWL_PENDING_CONTEXT7_CHECK = "crawl_pending_context7_check"
+
+    @property
+    def is_source(self) -> bool:
+        """Whether documents come from a source, and no request goes to a site."""
+        return self in (Channel.CONTEXT7, Channel.API)
+
+    @property
+    def source(self) -> str:
+        """Name the source, as people know it."""
+        return "GitHub" if self is Channel.API else "Context7"
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,6 +129,7 @@ class Provider:
     Args:
         key: the name it goes by on the command line.
         tos_reviewed_at: ISO date on which its terms were read (LEG-03, G-21).
+        api: where its official API has the documents, as `github:owner/name` (LEG-05).
     """
 
     provider_id: str
@@ -134,9 +146,15 @@ class Provider:
     spa_rendering: bool = False
     category: str = ""
     channel: Channel = Channel.CRAWL_PENDING_CONTEXT7_CHECK  # nobody has said: the check decides
+    api: str = ""
     rationale: str = ""
     tos_reviewed_at: str | None = None
     tos_allows_crawling: bool | None = None
+
+    @property
+    def has_api(self) -> bool:
+        """Whether its API comes before any other channel."""
+        return bool(self.api) and self.channel not in (Channel.CRAWL, Channel.CONTEXT7)
 
 
 class RankKind(StrEnum):

@@ -1,6 +1,6 @@
 """Watch the crawls of providers in a service: report their ends, and limit their pages.
 
-When a provider's crawl has ended, the service reports its changes (RPT-01). If Context7 did not
+When a provider's crawl has ended, the service reports its changes (RPT-01). If its source did not
 have enough documents, one crawl of the provider's pages follows (G-22).
 
 All provider crawls of a tenant that run together are one indexing session (JOB-08). Its pages are
@@ -56,7 +56,9 @@ async def _fall_back(desk: TenantService, job: CrawlJob) -> bool:
     follower = new_ulid(job.ended_at_s or job.created_at_s, random.Random(job.id))
     if await desk.world.store.jobs.get(follower) is not None:
         return True
-    message = f"Context7 does not have all documents of provider {job.provider} ({why}); it "
+    message = (
+        f"{job.channel.source} does not have all documents of provider {job.provider} ({why}); it "
+    )
     try:
         await providers.crawl(desk, job.provider, job.collection, job_id=follower, is_fallback=True)
     except StoreError:  # it comes back, and the end is told again

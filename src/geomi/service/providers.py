@@ -104,9 +104,7 @@ async def crawl(
 
 
 async def check_due_providers(service: Service) -> int:
-    """Ask the external source for providers that it was not asked for today (CFG-23)."""
-    if service.home.docs_source is None:
-        return 0
+    """Ask the sources for providers that they were not asked for today (CFG-23, LEG-05)."""
     client = channels.docs_client_of(service.home)  # a name is asked for once, for all tenants
     checked: list[ProviderCheck] = []
     for tenant in await tenants.all_names(service):
@@ -124,7 +122,9 @@ def _check_summary(checked: Sequence[ProviderCheck]) -> str:
     found = [key for key, one in by_key.items() if one.finding and one.finding.library]
     missing = [key for key, one in by_key.items() if one.finding and not one.finding.library]
     unknown = [one for one in by_key.values() if one.finding is None]
-    told = f"Context7 has {len(found)} of {len(by_key)} providers"
+    has_apis = any(one.provider.has_api for one in by_key.values())
+    sources = "Context7 and official APIs have" if has_apis else "Context7 has"
+    told = f"{sources} {len(found)} of {len(by_key)} providers"
     if missing:
         told += f"; it lacks {', '.join(missing)}, which geomi will crawl"
     if unknown:

@@ -43,6 +43,8 @@ class Settings:
     unit_prices: tuple[str, ...] = ()  # part=DOLLARS a page, for estimates
     context7_url: str = ""  # a source of external documents, such as https://context7.com
     context7_key: str = ""
+    github_url: str = "https://api.github.com"  # of providers that name an API, or a server like it
+    github_token: str = ""
     # URLs of all jobs that wait at once; 0: no limit. None is that too, except in a service (G-03).
     max_queued: Annotated[int, Ge(0)] | None = None
     max_fetches: Annotated[int, Ge(1), Le(10_000)] = 100  # at once, of all a server starts (G-03)

@@ -25,7 +25,8 @@ from pydantic import TypeAdapter, ValidationError
 
 from geomi.admit import glob
 from geomi.errors import ConfigError, WrongState
-from geomi.model.site import Provider, Selectors
+from geomi.model.site import Channel, Provider, Selectors
+from geomi.seed.repository_docs import read_api_place
 from geomi.settings.layers import Layer
 from geomi.settings.values import problem_at, refuse_all, refuse_unknown
 from geomi.text.identifiers import sha256_hex
@@ -278,6 +279,13 @@ def _check_names(provider: Provider) -> None:
         UUID(provider.provider_id)
     except ValueError as error:
         raise ConfigError(f"provider_id `{provider.provider_id}` is not a UUID") from error
+    if provider.api:
+        read_api_place(provider.api)
+    elif provider.channel is Channel.API:
+        raise ConfigError(
+            f"provider `{provider.key}` has the channel `api`, and names none",
+            hint='add api = "github:owner/name"',
+        )
     for name in ("name", "category", "rationale"):
         if len(getattr(provider, name)) > MAX_TEXT_CHARS:
             raise ConfigError(f"`{name}` has more than {MAX_TEXT_CHARS} characters")

@@ -29,6 +29,7 @@ from geomi.adapters.endpoint import (
     on_one_line,
     read_endpoint,
     read_json_object,
+    without_key,
 )
 from geomi.errors import LibraryUnknown, SourceBusy, SourceError
 from geomi.fetch.retry import parse_retry_after
@@ -43,9 +44,6 @@ MAX_NAME_CHARS = 200
 MAX_MOVES = 2
 # A question about a large library is answered within seconds.
 ANSWER_S = 30.0
-# What is shorter is no secret, and may stand in any text.
-LEAST_KEY_CHARS = 8
-HIDDEN = b"[key]"
 _OK, _UNREAD, _UNKNOWN = 200, 202, 404
 _MOVED = frozenset({301, 308})
 _REFUSED = frozenset({401, 403})
@@ -77,7 +75,7 @@ class Context7Client:
         self.address = read_address(address)
         self._fetcher = fetcher
         self._clock = clock
-        self._key = key.encode() if len(key) >= LEAST_KEY_CHARS else b""
+        self._key = key
         self._headers = json_headers(key)
 
     async def search(self, name: str) -> Sequence[LibraryCandidate]:
@@ -123,16 +121,13 @@ class Context7Client:
         )
         if fetched.failure is not None:
             raise SourceBusy(f"{self.address} did not answer: {fetched.detail or fetched.failure}")
-        return replace(fetched, body=self._hushed(fetched.body))
-
-    def _hushed(self, text: bytes) -> bytes:
-        return text.replace(self._key, HIDDEN) if self._key else text
+        return replace(fetched, body=without_key(fetched.body, self._key))
 
     def _read(self, fetched: Fetched, read: Callable[[Mapping[str, Any]], T]) -> T:
         try:
             told = read_json_object(fetched.body)
             # Written anew, as JSON can spell each letter of a key in another way.
-            return read(read_json_object(self._hushed(orjson.dumps(told))))
+            return read(read_json_object(without_key(orjson.dumps(told), self._key)))
         except orjson.JSONEncodeError as error:  # a TypeError: it reads deeper than it writes
             message = f"{self.address} answered in an unexpected form: nested too deep"
             raise SourceBusy(message) from error

@@ -24,6 +24,7 @@ from geomi.api.schema.wire import (
 )
 from geomi.app.use.channels import ChannelDecision
 from geomi.model.site import Channel, Provider
+from geomi.seed.repository_docs import MAX_PLACE_CHARS
 from geomi.service.providers import ErasedProvider
 from geomi.settings.providers import MAX_ID_CHARS
 
@@ -86,6 +87,14 @@ class ProviderRequest(WireModel):
     spa_rendering: Flag = False
     category: Line = ""
     channel: Channel = Channel.CRAWL_PENDING_CONTEXT7_CHECK
+    api: Annotated[
+        str,
+        Field(
+            max_length=MAX_PLACE_CHARS,
+            pattern=r"^(github:.+)?$",
+            description="Its official API: `github:owner/name`, with a folder after it if needed.",
+        ),
+    ] = ""
     rationale: Line = ""
     tos_reviewed_at: Annotated[str, Field(pattern=_DATE)] | None = None
     tos_allows_crawling: Flag | None = None
@@ -146,13 +155,14 @@ class ProviderResponse(WireModel):
     spa_rendering: bool
     category: str
     channel: Channel
+    api: str
     rationale: str
     tos_reviewed_at: str | None
     tos_allows_crawling: bool | None
     origin: Literal["preset", "registered"]
     channel_now: Channel = Field(description="Its channel, by what geomi knows now.")
     channel_why: str
-    library_id: str = Field(description="The id of its library in Context7; empty if unknown.")
+    library_id: str = Field(description="The id of its library in its source; empty if unknown.")
     derived: dict[str, str] = Field(
         description="In the answer to a registration: fields that geomi derived, and from what."
     )

@@ -1,8 +1,8 @@
-"""Decide whether a provider's documents come from Context7 or a crawl (CFG-23, C7-01).
+"""Decide whether a provider's documents come from a source or a crawl (CFG-23, C7-01, LEG-05).
 
-Without an external source geomi crawls. It also crawls if the registration says `crawl`. Otherwise
-it asks the source: it collects a provider that the source has there, and crawls any other. The
-crawl is also the fallback if the source fails or has too little (G-22).
+A registration may name the provider's official API, which then comes first. Other providers come
+from Context7 if that is configured and has them. Without a source geomi crawls, and also if the
+registration says `crawl`. The crawl is the fallback if a source fails or has too little (G-22).
 
 geomi asks about a provider at most once a day, and stores the answer. It does not store a failed
 question, which says neither that the source has the provider nor that it lacks it.
@@ -25,7 +25,7 @@ from geomi.app.external_docs import fallback_reason
 from geomi.app.store import open_store
 from geomi.app.use import providers
 from geomi.app.use.crawl import Plan
-from geomi.engine.external_docs import ExternalDocsClient
+from geomi.engine.external_docs import ApiDocsClient, ExternalDocsClient
 from geomi.engine.jobs import read_seeds
 from geomi.engine.worker.supervisor import CrawlReport
 from geomi.errors import ConfigError, SourceError, StoreMissing
@@ -48,11 +48,13 @@ class ChannelDecision:
 
     Args:
         library: the id of its library, where one is known.
+        documents: where its documents are, if the source lists them.
     """
 
     channel: Channel
     why: str
     library: str = ""
+    documents: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,6 +70,8 @@ def decide_channel(
 ) -> ChannelDecision:
     """Say which channel holds for a provider by what is known now."""
     library = finding.library if finding else ""
+    if provider.has_api:
+        return _decide_api(provider, finding)
     if not has_source:
         return ChannelDecision(Channel.CRAWL, "GEOMI_CONTEXT7_URL is not set", library)
     if provider.channel is Channel.CRAWL:
@@ -78,6 +82,17 @@ def decide_channel(
     if not library:
         return ChannelDecision(Channel.CRAWL, f"Context7 did not have it on {day}")
     return ChannelDecision(Channel.CONTEXT7, f"Context7 had it as {library} on {day}", library)
+
+
+def _decide_api(provider: Provider, finding: LibraryFinding | None) -> ChannelDecision:
+    if finding is None:
+        return ChannelDecision(Channel.API, f"{provider.api} was not asked yet")
+    day = datetime.fromtimestamp(finding.at_s, UTC).date().isoformat()
+    if not finding.library:
+        return ChannelDecision(Channel.CRAWL, f"{provider.api} had no documents on {day}")
+    many = len(finding.documents)
+    why = f"{provider.api} had {many} documents on {day}"
+    return ChannelDecision(Channel.API, why, finding.library, finding.documents)
 
 
 async def known_channel(home: DataDirectory, key: str) -> ChannelDecision:
@@ -91,42 +106,53 @@ async def ask_channel(home: DataDirectory, key: str) -> ChannelDecision:
     """Say which channel holds for a provider; the source is asked where that is a day ago."""
     provider = await providers.find(home.world, key)
     finding = await stored_finding(home, provider)
-    needs_no_answer = home.docs_source is None or provider.channel is Channel.CRAWL
-    if needs_no_answer or is_fresh(finding, wall_s=home.world.clock.wall_s()):
-        return decide_channel(provider, finding, has_source=home.docs_source is not None)
+    has_source = home.docs_source is not None
+    is_asked = provider.has_api or (has_source and provider.channel is not Channel.CRAWL)
+    if not is_asked or is_fresh(finding, wall_s=home.world.clock.wall_s()):
+        return decide_channel(provider, finding, has_source=has_source)
     checked = await check_provider(home, provider, docs_client_of(home))
     if checked.problem:
-        return ChannelDecision(Channel.CRAWL, f"Context7: {checked.problem}")
-    return decide_channel(provider, checked.finding, has_source=True)
+        source = Channel.API.source if provider.has_api else Channel.CONTEXT7.source
+        return ChannelDecision(Channel.CRAWL, f"{source}: {checked.problem}")
+    return decide_channel(provider, checked.finding, has_source=has_source)
 
 
 async def plan_for_channel(home: DataDirectory, plan: Plan, decision: ChannelDecision) -> Plan:
     """Return the plan by which a provider's documents come, given its crawl's."""
-    if decision.channel is not Channel.CONTEXT7 or not decision.library or home.docs_source is None:
+    if not (decision.channel.is_source and decision.library):
         return plan
-    name = (await providers.find(home.world, plan.provider)).name
-    return external_docs_plan(plan, home.docs_source.address, decision.library, name)
+    provider = await providers.find(home.world, plan.provider)
+    if decision.channel is Channel.API:
+        return source_plan(plan, decision, decision.documents[: provider.max_pages], provider.name)
+    if home.docs_source is None:
+        return plan
+    urls = document_urls(home.docs_source.address, decision.library)
+    return source_plan(plan, decision, urls, provider.name)
 
 
-def external_docs_plan(plan: Plan, source: str, library: str, name: str) -> Plan:
-    """Turn the plan of a provider's crawl into one that collects its external documents.
+def source_plan(plan: Plan, decision: ChannelDecision, urls: Sequence[str], name: str) -> Plan:
+    """Turn the plan of a provider's crawl into one that collects documents of a source.
 
     Args:
+        urls: where its documents are.
         name: the provider's name, as people write it.
     """
+    config = _docs_config(plan.resolved.config)
+    if decision.channel is Channel.API:  # which says whether a document is still the same
+        config = replace(config, http=replace(config.http, conditional=True))
     resolved = replace(
         plan.resolved,
-        config=_docs_config(plan.resolved.config),
+        config=config,
         # One source, one voice. The ranges of a profile are for pages.
         run=replace(plan.resolved.run, workers=1, profile=DEFAULT_PROFILE),
         origins=(),
     )
     return replace(
         plan,
-        seeds=read_seeds(document_urls(source, library)),
+        seeds=read_seeds(urls),
         resolved=resolved,
-        channel=Channel.CONTEXT7,
-        library=library,
+        channel=decision.channel,
+        library=decision.library,
         library_name=name,
     )
 
@@ -177,7 +203,7 @@ async def run_provider(
     why = await fallback_reason(home.world, report.job)
     if not why:
         return ProviderRun(report, decision)
-    fallen = ChannelDecision(Channel.CRAWL, f"Context7: {why}", decision.library)
+    fallen = ChannelDecision(Channel.CRAWL, f"{decision.channel.source}: {why}", decision.library)
     plan = replace(plan, resume=plan.resume and await _is_followed(home, report.job))
     return ProviderRun(await run(replace(plan, channel_why=fallen.why)), fallen)
 
@@ -190,7 +216,8 @@ async def _resumed_channel(home: DataDirectory, plan: Plan) -> ChannelDecision |
     newest = next((job for job in known if job.kind is JobKind.CRAWL), None)
     if newest is None or newest.state.is_final:
         return None
-    return ChannelDecision(newest.channel, f"job {newest.id} continues", newest.library)
+    why = f"job {newest.id} continues"
+    return ChannelDecision(newest.channel, why, newest.library, newest.seeds)
 
 
 async def _is_followed(home: DataDirectory, job: CrawlJob) -> bool:
@@ -234,8 +261,13 @@ async def stored_finding(home: DataDirectory, provider: Provider) -> LibraryFind
 
 
 def valid_finding(provider: Provider, finding: LibraryFinding | None) -> LibraryFinding | None:
-    """Return a finding that is about a provider under its present name, and no other."""
-    return finding if finding and finding.name == provider.name else None
+    """Return a finding that is about a provider under its present name or API, and no other."""
+    return finding if finding and finding.name == _asked_for(provider) else None
+
+
+def _asked_for(provider: Provider) -> str:
+    """Return what a source is asked for a provider."""
+    return provider.api if provider.has_api else provider.name
 
 
 def is_fresh(finding: LibraryFinding | None, *, wall_s: float) -> bool:
@@ -244,47 +276,69 @@ def is_fresh(finding: LibraryFinding | None, *, wall_s: float) -> bool:
 
 
 async def check_provider(
-    home: DataDirectory, provider: Provider, client: ExternalDocsClient
+    home: DataDirectory, provider: Provider, client: ExternalDocsClient | None
 ) -> ProviderCheck:
-    """Ask for one provider's library (`resolve-library-id`) and remember the answer."""
+    """Ask for one provider's library (`resolve-library-id`), or its API, and remember the answer.
+
+    Args:
+        client: asks the external source; None if none is configured.
+    """
+    documents: tuple[str, ...] = ()
     try:
-        picked = await client.resolve(provider.name)
+        if provider.has_api:
+            own = await ApiDocsClient(home.docs_api, home.world.clock).find(provider.api)
+            library, documents = (own.library, own.documents) if own else ("", ())
+        else:
+            picked = await require_source(client).resolve(provider.name)
+            library = picked.library if picked else ""
     except SourceError as error:
         return ProviderCheck(provider, None, error.message)
-    library = picked.library if picked else ""
-    finding = LibraryFinding(provider.key, provider.name, library, home.world.clock.wall_s())
+    at_s = home.world.clock.wall_s()
+    finding = LibraryFinding(provider.key, _asked_for(provider), library, at_s, documents)
     await _remember(home, finding)
     return ProviderCheck(provider, finding)
 
 
-def docs_client_of(home: DataDirectory) -> ExternalDocsClient:
-    """Return who asks the source for one run; refuse where none is named."""
+def docs_client_of(home: DataDirectory) -> ExternalDocsClient | None:
+    """Return who asks the external source for one run; None where none is named."""
     if home.docs_source is None:
+        return None
+    return ExternalDocsClient(home.docs_source, home.world.clock)
+
+
+def require_source(client: ExternalDocsClient | None) -> ExternalDocsClient:
+    """Refuse to ask an external source that nobody has named."""
+    if client is None:
         raise ConfigError(
             "no external source is configured",
             hint="set GEOMI_CONTEXT7_URL=https://context7.com, and a GEOMI_CONTEXT7_KEY if needed",
         )
-    return ExternalDocsClient(home.docs_source, home.world.clock)
+    return client
 
 
 async def check_providers(
-    home: DataDirectory, client: ExternalDocsClient, keys: Sequence[str] = ()
+    home: DataDirectory, client: ExternalDocsClient | None, keys: Sequence[str] = ()
 ) -> list[ProviderCheck]:
-    """Look for providers, one after the other; all of them where none is named."""
+    """Look for providers, one after the other; where none is named, all that can be asked for."""
     known = providers.with_presets(await home.world.store.providers.list())
-    wanted = [providers.provider_named(key, known) for key in keys] or list(known.values())
+    wanted = [providers.provider_named(key, known) for key in keys]
+    if not keys:
+        wanted = [one for one in known.values() if client or one.has_api]
+    if not wanted:
+        require_source(client)
     return [await check_provider(home, provider, client) for provider in wanted]
 
 
 async def unchecked_providers(home: DataDirectory) -> list[str]:
-    """Name the providers that were not looked for within a day."""
+    """Name the providers that can be asked for, and were not within a day."""
     known = providers.with_presets(await home.world.store.providers.list())
     wall_s = home.world.clock.wall_s()
     found = await _every(home.store.named_values)
     return [
         key
         for key, provider in known.items()
-        if not is_fresh(valid_finding(provider, found.get(key)), wall_s=wall_s)
+        if (provider.has_api or home.docs_source is not None)
+        and not is_fresh(valid_finding(provider, found.get(key)), wall_s=wall_s)
     ]
 
 

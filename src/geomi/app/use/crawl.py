@@ -293,7 +293,7 @@ async def is_running(home: DataDirectory, job: CrawlJob) -> bool:
 def worker_for(home: DataDirectory, job: CrawlJob, rules: JobRules, *, workers: int) -> Worker:
     """Make one of a job's workers; all together have no more requests in flight than asked for."""
     return Worker(
-        world_for_job(home.world, job, home.docs_source),
+        world_for_job(home.world, job, home.docs_source, home.docs_api),
         job,
         rules,
         concurrency=max(1, job.config.politeness.concurrency // workers),
@@ -394,9 +394,7 @@ def refuse_unservable(home: DataDirectory, job: CrawlJob) -> None:
 
 async def _warn(world: World, job: CrawlJob) -> None:
     """Warn about a job's weak settings, each time it starts or resumes."""
-    is_ready = (
-        job.channel is Channel.CONTEXT7
-    )  # of a site nothing is asked then, a robots.txt neither
+    is_ready = job.channel.is_source  # of a site nothing is asked then, a robots.txt neither
     for message in () if is_ready else weaknesses(job.config):
         world.sink.emit(Warned(job.id, message, "the default profile keeps the rule"))
     if job.config.safety.removes and keeps_raw(job.config):  # C-47

@@ -156,7 +156,7 @@ def _origins(job: CrawlJob) -> dict[str, str]:
     provider = f"provider {job.library_name or job.provider}"
     circumstances = {
         f"channel crawl ({job.channel_why})": provider if job.channel_why else "",
-        f"channel context7 {job.library}": provider if job.library else "",
+        f"channel {job.channel} {job.library}": provider if job.library else "",
         **{f"network {flag}": "flag" for flag in job.network},
         f"archive --blobs {job.archive}": "flag" if job.archive else "",
         f"archive id {job.directory}": "data directory" if job.directory else "",

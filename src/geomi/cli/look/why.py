@@ -13,7 +13,6 @@ from geomi.cli.console import note, print_json, say, say_check
 from geomi.cli.data_directory import in_data_directory
 from geomi.engine.inspect.why import Explanation, explain
 from geomi.engine.jobs import find, read_seeds
-from geomi.model.site import Channel
 from geomi.settings.compliance import same_archive
 from geomi.url.parse import Url
 
@@ -38,8 +37,9 @@ async def _explain(home: DataDirectory, job: str, url: Url) -> Explanation:
     world = home.world
     found = await find(world, job)
     same_archive(found, home.settings)
-    if found.channel is Channel.CONTEXT7:
-        note(f"this job asked Context7 for {found.library}; it sent no request to a site")
+    if found.channel.is_source:
+        source = found.channel.source
+        note(f"this job asked {source} for {found.library}; it sent no request to a site")
     return await explain(world, found, url, await providers.read_site_decisions(world.store))
 
 

@@ -20,7 +20,9 @@ from geomi.settings.options import Settings
 from geomi.settings.process import PROXY_VARIABLES
 
 HIDDEN = "***"
-SECRETS = frozenset({"geomi.model_key", "geomi.context7_key", "geomi.sign_in_key"})
+SECRETS = frozenset({
+    "geomi.model_key", "geomi.context7_key", "geomi.github_token", "geomi.sign_in_key",
+})  # fmt: skip
 SECRET_HEADERS = frozenset({"authorization", "cookie", "proxy-authorization", "x-api-key"})
 WIDEST_COLUMN = 60
 

@@ -89,7 +89,7 @@ def check_providers(
     output: flags.Directory = None,
     json: flags.AsJson = False,
 ) -> None:
-    """Ask Context7 which providers it has; geomi crawls only the others first."""
+    """Ask Context7 and APIs which providers they have; geomi crawls only the others first."""
 
     async def work(home: DataDirectory) -> list[ProviderCheck]:
         return await channels.check_providers(home, channels.docs_client_of(home), keys or ())
@@ -104,7 +104,7 @@ def check_providers(
         told = library or (f"no answer: {one.problem}" if one.problem else "not there")
         say(f"{one.provider.key:<{width}}  {told}")
     if all(one.problem for one in checked):
-        raise SourceError(f"Context7 did not answer for any provider:  {checked[0].problem}")
+        raise SourceError(f"no source answered for any provider: {checked[0].problem}")
 
 
 @commands.command("index")
