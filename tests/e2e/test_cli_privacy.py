@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
 
 from tests.e2e.command import LOCAL, records, run
 from tests.support.private_site import EMAIL, NEEDLES, large, routes, traces
-from tests.support.server import Site
+from tests.support.server import Reply, Site
 
 REDACT = ["--set", "safety.pii=redact"]
 FORMS = "md,jsonl,warc,llms,llms-full,cdxj"
@@ -44,7 +45,40 @@ def test_no_command_shows_or_keeps_a_value(tmp_path: Path) -> None:
 
 
 def test_a_kind_that_cannot_be_found_is_refused() -> None:
-    done = run("config", "show", "--set", "safety.pii_types=email,name")
+    done = run("config", "show", "--set", "safety.pii_types=email,passport")
     assert done.returncode == 2
-    assert "safety.pii_types = `name`" in done.stderr
+    assert "safety.pii_types = `passport`" in done.stderr
     assert EMAIL not in done.stderr
+
+
+PERSON = {"@type": "Article", "author": [{"@type": "Person", "name": "Ottilie Zander"}]}
+RESIDENT = (
+    f'<title>Ottilie Zander</title><script type="application/ld+json">{json.dumps(PERSON)}</script>'
+    "<main><h1>A visit to the lighthouse</h1><p>Ottilie Zander wrote down what Dr. Balthasar "
+    "Quince of 482 Petrel Street, Springfield, IL 62704 told her about the lamp and the sea.</p>"
+    "<p>등대는 경기도 양평군 서종면 문호리 7311에 있고, 국세린 씨가 지킨다.</p></main>"
+)
+RESIDENT_NEEDLES = (
+    b"Zander", b"Quince", b"Petrel", b"62704", "문호리".encode(), "국세린".encode(), b"7311",
+)  # fmt: skip
+
+
+@pytest.mark.slow
+@pytest.mark.req("SAF-02")
+def test_names_and_addresses_go_where_they_are_asked_for(tmp_path: Path) -> None:
+    """Both kinds are counted or taken out of every file; nobody looks for them by default."""
+    asked = ["--set", "safety.pii_types=address,name"]
+    with Site({"/": Reply(RESIDENT.encode())}) as site:
+        for name, rules in {"off": [], "flag": asked, "redact": [*asked, *REDACT]}.items():
+            folder = ["-o", str(tmp_path / name)]
+            told("crawl", site.url("/"), *folder, *LOCAL, *rules, "-f", FORMS, "--delay", "0")
+    metadata = {}
+    for name in ("off", "flag", "redact"):
+        (record,) = records(tmp_path / name)
+        metadata[name] = record["metadata"].get("pii")
+    counts = {"address": 2, "name": 3}
+    assert metadata == {"off": None, "flag": counts, "redact": counts}
+    left = {needle for _, needle in traces(tmp_path / "flag", RESIDENT_NEEDLES)}
+    assert left == set(RESIDENT_NEEDLES)
+    assert list(traces(tmp_path / "redact", RESIDENT_NEEDLES)) == []
+    assert "[redacted:name] of [redacted:address] told her" in record["markdown"]

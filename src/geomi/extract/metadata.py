@@ -73,6 +73,7 @@ class Metadata:
     Args:
         types: what its structured data describes, such as `Product`.
         things: products and questions of its JSON-LD, whole.
+        people: the names of persons in its structured data.
         alternates: (language, href) of the same page in other languages.
         feeds: hrefs of feeds.
     """
@@ -89,6 +90,7 @@ class Metadata:
     pairs: tuple[tuple[str, str], ...]
     types: tuple[str, ...] = ()
     things: tuple[str, ...] = ()
+    people: tuple[str, ...] = ()
     alternates: tuple[tuple[str, str], ...] = ()
     feeds: tuple[str, ...] = ()
 
@@ -115,6 +117,7 @@ def read_metadata(document: Document) -> Metadata:
         pairs=_pairs(tags) + structured.pairs + _claims(document, tags, linked),
         types=structured.types,
         things=structured.things,
+        people=structured.people,
         alternates=linked.alternates,
         feeds=linked.feeds,
     )

@@ -120,6 +120,7 @@ def _read(
         outline=written.outline,
         types=metadata.types,
         things=metadata.things,
+        people=metadata.people,
         alternates=alternates,
         feeds=feeds,
         metadata=metadata.pairs + failed,

@@ -35,6 +35,9 @@ _FACTS = ("headline", "description", "datePublished", "dateModified", "author")
 _ARTICLE_SIGNS = ("datePublished", "headline")
 _SCHEMA = "schema.org/"
 _PEOPLE = (".author", ".creator")  # who may be an organisation
+_MAKERS = frozenset(("author", "creator", "editor", "contributor"))
+_ITEM_NAMES = ("Person.name", ".author", ".creator")
+MAX_PEOPLE = 50
 # Looking for `itemscope` everywhere is a walk over the page; these are in the index of tags, and a
 # page with microdata has one of them.
 _ITEM_SIGNS = (
@@ -54,12 +57,17 @@ _WANTED = frozenset(("Product", "ProductGroup", "FAQPage", "QAPage"))
 
 @dataclass(frozen=True, slots=True)
 class Structured:
-    """What structured data says: which kinds of things, their values, and the article's facts."""
+    """What structured data says: which kinds of things, their values, and the article's facts.
+
+    Args:
+        people: the names of persons, and of whoever made something.
+    """
 
     types: tuple[str, ...]
     pairs: tuple[tuple[str, str], ...]
     facts: Pairs
     things: tuple[str, ...] = ()
+    people: tuple[str, ...] = ()
 
 
 def read_structured(document: Document) -> Structured:
@@ -68,19 +76,26 @@ def read_structured(document: Document) -> Structured:
     pairs: Pairs = {}
     facts: Pairs = {}
     things: list[str] = []
+    people: dict[str, None] = {}
     for block in document.select('script[type="application/ld+json" i]')[:MAX_BLOCKS]:
         for node in _nodes(block.text):
             _add_facts(facts, node)
             kind = _type(node.get("@type"))
             types.setdefault(kind)
             _flatten(pairs, f"ld:{kind or 'Thing'}", node, 0)
+            _add_people(people, node, 0)
             if len(things) < MAX_THINGS and is_wanted(_types(node.get("@type"))):
                 things.append(keep_whole(node))
     if not types and any(document.select_one(sign) is not None for sign in _ITEM_SIGNS):
         _add_items(document, types, pairs)
+        people |= dict.fromkeys(value for key, value in pairs.items() if key.endswith(_ITEM_NAMES))
     types.pop("", None)
     return Structured(
-        tuple(types)[:MAX_TYPES], tuple(pairs.items())[:MAX_PAIRS], facts, tuple(things)
+        tuple(types)[:MAX_TYPES],
+        tuple(pairs.items())[:MAX_PAIRS],
+        facts,
+        tuple(things),
+        tuple(people),
     )
 
 
@@ -110,6 +125,19 @@ def _add_facts(facts: Pairs, node: dict[str, object]) -> None:
         for key in _FACTS:
             if value := _words(node.get(key)):
                 facts.setdefault(key, value)
+
+
+def _add_people(people: dict[str, None], node: dict[str, object], depth: int) -> None:
+    """Take the names of persons, and of whoever is given as the maker of something."""
+    for key, value in node.items():
+        if len(people) >= MAX_PEOPLE:
+            return
+        for part in value[:MAX_PEOPLE] if isinstance(value, list) else (value,):
+            if isinstance(part, dict) and depth < MAX_DEPTH:
+                _add_people(people, part, depth + 1)
+            if key in _MAKERS or (key == "name" and "Person" in _types(node.get("@type"))):
+                people.setdefault(_words(part)[:MAX_PAIR_CHARS])
+    people.pop("", None)
 
 
 def _flatten(pairs: Pairs, path: str, node: dict[str, object], depth: int) -> None:

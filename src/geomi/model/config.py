@@ -17,7 +17,7 @@ from geomi.model.dataset.seed import SeedRules
 from geomi.model.index.analysis import AnalysisRules
 from geomi.model.index.search import KeptText
 from geomi.model.markdown import MarkdownForm
-from geomi.model.personal_data import PiiAction, PiiKind
+from geomi.model.personal_data import SURE_KINDS, PiiAction, PiiKind
 
 Weight = Annotated[float, Ge(0), Le(1)]
 Days = Annotated[float, Ge(0), Le(36_525)]
@@ -369,7 +369,7 @@ class Safety:
     """What happens to personal data (C-47)."""
 
     pii: PiiAction = PiiAction.FLAG
-    pii_types: tuple[PiiKind, ...] = tuple(PiiKind)
+    pii_types: tuple[PiiKind, ...] = SURE_KINDS
 
     @property
     def removes(self) -> bool:

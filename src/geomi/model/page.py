@@ -136,6 +136,7 @@ class Article:
         outline: level and text of each heading of the main content.
         types: what its structured data describes, such as `Product`.
         things: products and questions of its JSON-LD, each whole, as JSON.
+        people: whom its structured data names as persons; they are not kept with it.
         alternates: language and URL of the same page in other languages.
         feeds: URLs of its feeds.
         sections: marks of its parts, by which a site's template is learned.
@@ -164,6 +165,7 @@ class Article:
     outline: tuple[tuple[int, str], ...] = ()
     types: tuple[str, ...] = ()
     things: tuple[str, ...] = ()
+    people: tuple[str, ...] = ()
     alternates: tuple[tuple[str, str], ...] = ()
     feeds: tuple[str, ...] = ()
     metadata: tuple[tuple[str, str], ...] = ()

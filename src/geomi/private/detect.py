@@ -4,7 +4,8 @@ Rules kept:
 - One pass over the text finds the signs of addresses, one finds runs of digits; everything else
   works on what these found. The time is linear in the length of any text.
 - A place has one kind. The stricter test wins, so a resident number is not a telephone number.
-- Names of people, postal addresses, passports and the like are not found.
+- Names of people and postal addresses are found by what stands around them. Passports and the like
+  are not found.
 """
 
 from __future__ import annotations
@@ -15,11 +16,19 @@ from geomi.model.personal_data import PiiCounts, PiiKind, Sighting
 from geomi.private.digits import MIN_DIGITS, Run, only_digits, runs
 from geomi.private.email import addresses
 from geomi.private.number import cards, residents, social_security
+from geomi.private.person import people
 from geomi.private.phone import phones
+from geomi.private.place import places
 
 
-def find(text: str, kinds: Collection[PiiKind]) -> list[Sighting]:
-    """Return the places of a text that hold such data, in order and apart from each other."""
+def find(
+    text: str, kinds: Collection[PiiKind], known: frozenset[str] = frozenset()
+) -> list[Sighting]:
+    """Return the places of a text that hold such data, in order and apart from each other.
+
+    Args:
+        known: names of people that the page of the text declares.
+    """
     found = list(addresses(text)) if PiiKind.EMAIL in kinds else []
     readers = [(least, read) for kind, (least, read) in _NUMBERS.items() if kind in kinds]
     if readers:
@@ -27,13 +36,17 @@ def find(text: str, kinds: Collection[PiiKind]) -> list[Sighting]:
             for least, read in readers:
                 if run.digits >= least:
                     found.extend(read(run))
+    if PiiKind.ADDRESS in kinds:
+        found.extend(places(text))
+    if PiiKind.NAME in kinds:
+        found.extend(people(text, known))
     return _apart(found) if len(found) > 1 else found
 
 
-def count(text: str, kinds: Collection[PiiKind]) -> PiiCounts:
+def count(text: str, kinds: Collection[PiiKind], known: frozenset[str] = frozenset()) -> PiiCounts:
     """Return how many different values of each kind a text holds."""
     values: dict[PiiKind, set[str]] = {}
-    for place in find(text, kinds):
+    for place in find(text, kinds, known):
         values.setdefault(place.kind, set()).add(_value(text, place))
     return tuple((kind, len(values[kind])) for kind in PiiKind if kind in values)
 
@@ -46,7 +59,11 @@ _NUMBERS: Mapping[PiiKind, tuple[int, Callable[[Run], Iterator[Sighting]]]] = {
     PiiKind.SSN: (9, social_security),
     PiiKind.PHONE: (MIN_DIGITS, phones),
 }
-_RANK = {kind: rank for rank, kind in enumerate((PiiKind.EMAIL, *_NUMBERS))}
+_RANK = {
+    kind: rank
+    for rank, kind in enumerate((PiiKind.EMAIL, *_NUMBERS, PiiKind.ADDRESS, PiiKind.NAME))
+}
+_WORDS = (PiiKind.EMAIL, PiiKind.ADDRESS, PiiKind.NAME)
 
 
 def _apart(found: list[Sighting]) -> list[Sighting]:
@@ -66,4 +83,4 @@ def _apart(found: list[Sighting]) -> list[Sighting]:
 def _value(text: str, place: Sighting) -> str:
     """Return what two spellings of one value have in common."""
     found = text[place.start : place.end]
-    return found.lower() if place.kind is PiiKind.EMAIL else only_digits(found)
+    return " ".join(found.lower().split()) if place.kind in _WORDS else only_digits(found)

@@ -11,6 +11,8 @@ from geomi.model.personal_data import PiiKind, Sighting
 
 LABELLED = ("labelled_en.txt", "labelled_ko.txt")
 HELD_OUT = ("held_out.txt",)
+PEOPLE_AND_PLACES = ("people_and_places.txt", "people_and_places_more.txt")
+BLIND_PEOPLE_AND_PLACES = ("people_and_places_blind.txt",)
 # A find may take a bracket or a word in passing, but not its neighbours.
 MAX_EXCESS_CHARS = 3
 

@@ -134,3 +134,26 @@ def _filled() -> Article:
     names = {each.name for each in fields(Article)} - ours
     assert find(value, ALL)
     return Article(**{name: made.get(name, value) for name in names})  # type: ignore[arg-type]  # by name
+
+
+@pytest.mark.req("SAF-02")
+def test_a_name_that_a_page_declares_is_one_wherever_it_stands() -> None:
+    """By its structured data, as its author, or by a link to write to; organisations stay."""
+    page = replace(
+        PLAIN,
+        title="Ada Quill wins",
+        markdown="Ada Quill met Bo Brandt. 나유리가 Acme Press와 [Cy Doyle](mailto:doyle@x.test). "
+        "Cy Doyle left.",
+        author="Bo Brandt, Acme Press",
+        people=("Ada Quill", "Acme Press", "나유리", "Editor"),
+    )
+    kinds = (PiiKind.NAME,)
+    clean = redacted(page, kinds)
+    gone = "[redacted:name]"
+    assert clean.title == f"{gone} wins"
+    assert clean.markdown == (
+        f"{gone} met {gone}. {gone}가 Acme Press와 [{gone}](mailto:doyle@x.test). {gone} left."
+    )
+    assert (clean.author, clean.people) == (f"{gone}, Acme Press", ())
+    assert clean.personal == counted(page, kinds).personal == ((PiiKind.NAME, 4),)
+    assert redacted(page, (PiiKind.EMAIL,)).author == page.author

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from geomi.errors import ConfigError
-from geomi.model.personal_data import PiiKind
+from geomi.model.personal_data import SURE_KINDS, PiiKind
 from geomi.settings.layers import (
     Layer,
     Resolved,
@@ -74,7 +74,7 @@ MATRIX: list[tuple[str, tuple[object, ...]]] = [
     ("limits.tolerated_failures", (100.0, ..., ..., ..., ..., 20.0)),
     ("politeness.max_per_domain_hour", (0, ..., ..., ..., ..., 18_000)),
     ("safety.pii", ("flag", "redact", "off", "off", ..., ...)),
-    ("safety.pii_types", (tuple(PiiKind), (PiiKind.EMAIL,), ..., ..., ..., ...)),
+    ("safety.pii_types", (SURE_KINDS, (PiiKind.EMAIL,), ..., ..., ..., ...)),
     ("analysis.min_chars", (100, 1, ..., ..., ..., ...)),
     ("analysis.quality_threshold", (5.0, 0.0, ..., ..., ..., ...)),
     ("store.raw", (None, ..., ..., ..., ..., ...)),
