@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from geomi.adapters.outlet.knowledge_base import in_folder
 from geomi.app.use.outputs import write_knowledge_base
 from geomi.engine.jobs import find
 from geomi.settings.options import Settings
@@ -30,7 +31,7 @@ ROUTES = {
 async def _written(root: Path, to: Path, settings: Settings) -> tuple[str, int]:
     async with home_in(root, Ear(), settings) as home:
         job = await find(home.world, "latest")
-        return job.id, await write_knowledge_base(home, job, to)
+        return job.id, await write_knowledge_base(home, job, in_folder(to))
 
 
 def _check(root: Path, to: Path, settings: Settings) -> None:

@@ -17,10 +17,11 @@ from tests.contracts.suites.archiving import (
     TestMending,
     TestPlaces,
     TestSegments,
+    TestSitemaps,
 )
 from tests.support.s3 import S3Server
 
-__all__ = ["TestErasing", "TestMending", "TestPlaces", "TestSegments"]
+__all__ = ["TestErasing", "TestMending", "TestPlaces", "TestSegments", "TestSitemaps"]
 
 
 @pytest.fixture(params=["directory", "s3"])

@@ -61,6 +61,7 @@ class Storing:
     text: KeptText = KeptText.FULL  # or a preview of it, and no response (C-39)
     # How long a text of which a preview is kept may wait to be indexed; 0: not at all.
     whole_text_s: Annotated[float, Ge(0), Le(7 * 86_400)] = 86_400.0
+    sitemap_bytes: Count = 64 * MIB  # of a job, packed; 0: sitemaps are read and not kept (STO-02)
     request_log: bool = True  # every request, for `geomi audit`
 
     @property

@@ -13,8 +13,33 @@ from typing import Protocol
 from geomi.model.page import Capture, Ref
 
 
+class KeptSitemaps(Protocol):
+    """The sitemaps of jobs; a name is `{domain}/{hash}.xml`, or `.txt`."""
+
+    async def keep(self, job: str, name: str, packed: bytes) -> None:
+        """Keep a gzipped sitemap, in place of an earlier copy."""
+        ...
+
+    async def sizes(self, job: str) -> Mapping[str, int]:
+        """Return the sitemaps of a job with the sizes that they are kept in."""
+        ...
+
+    async def read(self, job: str, name: str) -> bytes:
+        """Return a sitemap, unpacked; `BytesMissing` where it is gone or damaged."""
+        ...
+
+    async def drop(self, job: str, names: Sequence[str]) -> None:
+        """Remove sitemaps; a missing one is not an error."""
+        ...
+
+
 class Archive(Protocol):
-    """Page bytes in segments that other tools can read."""
+    """Page bytes in segments that other tools can read, and sitemaps beside them."""
+
+    @property
+    def sitemaps(self) -> KeptSitemaps:
+        """Where the sitemaps of jobs are kept."""
+        ...
 
     async def append(self, job: str, captures: Sequence[Capture]) -> list[tuple[Ref, Ref | None]]:
         """Write captures; return where each record and response lies once the bytes are safe."""
@@ -57,7 +82,7 @@ class KeptArchive(Archive, Protocol):
         ...
 
     async def erase(self, job: str) -> None:
-        """Remove every segment of a job."""
+        """Remove every segment and every sitemap of a job."""
         ...
 
     async def blank(self, segment: str, places: Sequence[Ref], *, wall_s: float) -> None:

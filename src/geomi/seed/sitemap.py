@@ -18,7 +18,7 @@ from __future__ import annotations
 
 import codecs
 import zlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
@@ -80,9 +80,20 @@ def too_many(limit: int) -> str:
 
 
 class SitemapReader:
-    """Reads a sitemap from pieces; takes any number of them, and forgets them."""
+    """Reads a sitemap from pieces; takes any number of them, and forgets them.
 
-    def __init__(self, *, max_urls: int = MAX_URLS, max_bytes: int = MAX_BYTES) -> None:
+    Args:
+        copy: takes each piece that is read, unpacked.
+    """
+
+    def __init__(
+        self,
+        *,
+        max_urls: int = MAX_URLS,
+        max_bytes: int = MAX_BYTES,
+        copy: Callable[[bytes], None] = lambda _: None,
+    ) -> None:
+        self._copy = copy
         self._max_urls = max_urls
         self._max_bytes = self._room = max_bytes
         self._start = b""
@@ -138,6 +149,7 @@ class SitemapReader:
         assert self._kind is not None, "the first piece tells the kind"
         kept = plain[: self._room]
         self._room -= len(kept)
+        self._copy(kept)
         self._problem = self._kind.feed(kept)
         if len(kept) < len(plain) and not self._problem:
             self._problem = f"it is larger than {self._max_bytes} bytes; the rest was not read"

@@ -38,6 +38,7 @@ from geomi.text.identifiers import new_ulid
 MAX_PREVIEWS, MAX_STREAMS = 8, 50
 # It goes through all raw files of a dataset; another would find the same.
 MAX_ORCHESTRATIONS = 1
+MAX_EXPORTS = 2  # each may take gigabytes of the disk
 # One ends within seconds, the other when somebody has seen enough.
 BUSY_S = 10.0
 # Whoever loses that often against others is better told than kept.
@@ -82,6 +83,7 @@ class TenantService:
         door: a lock for counting and adding in one step, so that no limit is exceeded.
         looks: previews that run for the tenant now.
         streams: event streams of the tenant that are open now.
+        exports: of its crawls, under way now.
         orchestrations: of its dataset, under way now.
     """
 
@@ -94,6 +96,9 @@ class TenantService:
     )
     streams: ConcurrencyLimit = field(
         default_factory=lambda: ConcurrencyLimit(MAX_STREAMS, "crawls are followed")
+    )
+    exports: ConcurrencyLimit = field(
+        default_factory=lambda: ConcurrencyLimit(MAX_EXPORTS, "crawls are exported")
     )
     orchestrations: ConcurrencyLimit = field(
         default_factory=lambda: ConcurrencyLimit(MAX_ORCHESTRATIONS, "orchestrations run")

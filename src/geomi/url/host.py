@@ -11,12 +11,25 @@ import re
 from functools import cache, lru_cache
 from typing import TYPE_CHECKING
 
-from geomi.url.parse import parse
+from geomi.url.parse import DEFAULT_PORTS, Url, parse
 
 if TYPE_CHECKING:
     from publicsuffixlist import PublicSuffixList
 
+# A name in a file system holds 255 bytes; DNS allows 253 before any port.
+MAX_FILE_NAME_CHARS = 200
 MAX_NAME_CHARS = 253  # RFC 1035 §2.3.4, without the dot that ends it
+
+
+def file_name(host: str) -> str:
+    """Return a host, with its port or without, as the name of a file or a folder (G-14)."""
+    name = _DOTS.sub(".", _NO_FILE_NAME.sub("_", host.lower()))[:MAX_FILE_NAME_CHARS]
+    return name.strip(".") or "_"
+
+
+def site_folder(url: Url) -> str:
+    """Return the name of a file or a folder for a site; a scheme's own port is left out."""
+    return file_name(url.authority.removesuffix(f":{DEFAULT_PORTS[url.scheme]}"))
 
 
 def split_authority(authority: str) -> tuple[str, int]:
@@ -64,6 +77,8 @@ def is_address(host: str) -> bool:
     return host.startswith("[") or host.rpartition(".")[2].isdigit()
 
 
+_NO_FILE_NAME = re.compile(r"[^a-z0-9.-]")
+_DOTS = re.compile(r"\.{2,}")
 _NO_NAME = re.compile(r"[\x00-\x20\x7f/\\?#@:%\[\]]")  # what ends a host, or is taken out of it
 _LABEL = "[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?"
 _NAME = re.compile(rf"{_LABEL}(?:\.{_LABEL})*", re.ASCII)

@@ -7,11 +7,16 @@ from pathlib import Path
 
 import pytest
 
-from geomi.adapters.outlet.knowledge_base import KnowledgeTree
+from geomi.adapters.outlet.knowledge_base import KnowledgeTree, in_folder
+from geomi.url.parse import split
 
 KEY = "https://a.test/docs"
 NAME = sha256(KEY.encode()).hexdigest()
 BODY = b"<p>one</p>\r\n\r\n<p>two</p>"
+
+
+def tree(root: Path) -> KnowledgeTree:
+    return KnowledgeTree(in_folder(root), tenant="local", job="J1")
 
 
 def files(root: Path) -> dict[str, bytes]:
@@ -40,7 +45,9 @@ def answer(kind: str) -> bytes:
 )
 @pytest.mark.req("STO-01", "URL-18")
 def test_a_page_lies_where_its_key_says(tmp_path: Path, kind: str, ending: str) -> None:
-    KnowledgeTree(tmp_path, tenant="local", job="J1").write_page(KEY, b"{}", answer(kind))
+    KnowledgeTree(in_folder(tmp_path), tenant="local", job="J1").write_page(
+        KEY, b"{}", answer(kind)
+    )
     assert files(tmp_path) == {
         f"crawls/local/J1/raw/{NAME}.{ending}": BODY,
         f"crawls/local/J1/extracted/{NAME}.json": b"{}",
@@ -48,22 +55,25 @@ def test_a_page_lies_where_its_key_says(tmp_path: Path, kind: str, ending: str) 
 
 
 def test_a_page_without_a_response_has_no_body(tmp_path: Path) -> None:
-    KnowledgeTree(tmp_path, tenant="local", job="J1").write_page(KEY, b"{}", b"")
+    tree(tmp_path).write_page(KEY, b"{}", b"")
     assert list(files(tmp_path)) == [f"crawls/local/J1/extracted/{NAME}.json"]
 
 
 @pytest.mark.parametrize(
-    ("scheme", "host", "name"),
+    ("url", "name"),
     [
-        ("https", "a.test:443", "a.test"),
-        ("http", "a.test:80", "a.test"),
-        ("https", "a.test:8443", "a.test_8443"),
-        ("http", "[::1]:8080", "___1__8080"),
-        ("http", "../x:80", "_x"),
+        ("https://a.test/", "a.test"),
+        ("http://a.test/", "a.test"),
+        ("https://a.test:8443/", "a.test_8443"),
+        ("http://[::1]:8080/", "___1__8080"),
     ],
 )
-def test_a_robots_file_is_called_as_its_domain(
-    tmp_path: Path, scheme: str, host: str, name: str
-) -> None:
-    KnowledgeTree(tmp_path, tenant="local", job="J1").write_robots(scheme, host, b"User-agent: *")
+def test_a_robots_file_is_called_as_its_domain(tmp_path: Path, url: str, name: str) -> None:
+    tree(tmp_path).write_robots(split(url), b"User-agent: *")
     assert files(tmp_path) == {f"robots/{name}.txt": b"User-agent: *"}
+
+
+def test_what_was_understood_stands_in_the_extracted_record(tmp_path: Path) -> None:
+    tree(tmp_path).write_page(KEY, b'{"url":"x"}', b"", b'{"quality":{"overall":7}}')
+    (found,) = files(tmp_path).values()
+    assert found == b'{"url":"x","analysis":{"quality":{"overall":7}}}'

@@ -6,6 +6,7 @@ worker, as a process that has just started would.
 
 from __future__ import annotations
 
+import gzip
 import os
 from collections.abc import Callable
 from pathlib import Path
@@ -13,13 +14,13 @@ from pathlib import Path
 import pytest
 from warcio.archiveiterator import ArchiveIterator
 
-from geomi.errors import StoreError
+from geomi.errors import BytesMissing, StoreError
 from geomi.model.page import Capture, Fetched, Ref
 from geomi.model.verdict import Outcome
 from geomi.ports.archive import KeptArchive
 from tests.support.waiting import waits
 
-__all__ = ["TestErasing", "TestMending", "TestPlaces", "TestSegments"]
+__all__ = ["TestErasing", "TestMending", "TestPlaces", "TestSegments", "TestSitemaps"]
 
 JOB = "01JOB"
 SEGMENT_BYTES = 2000  # one page with a body of noise fills a segment
@@ -57,6 +58,52 @@ def targets(path: Path) -> list[str]:
 def end_of(ref: Ref) -> int:
     """Return where a record ends."""
     return ref.offset + ref.length
+
+
+class TestSitemaps:
+    """Sitemaps lie beside the segments of their job, for whoever asks."""
+
+    @pytest.mark.req("STO-02")
+    @waits
+    async def test_what_is_kept_is_read_replaced_and_dropped(self, archives: Archives) -> None:
+        one, two = (f"a.test_8080/{digit * 64}.xml" for digit in "ab")
+        kept = archives("w1").sitemaps
+        assert await kept.sizes(JOB) == {}
+        packed = gzip.compress(b"<urlset/>")
+        for name in (one, two, one):
+            await kept.keep(JOB, name, packed)
+        others = archives("w2").sitemaps
+        assert await others.sizes(JOB) == dict.fromkeys((one, two), len(packed))
+        assert await others.sizes("another") == {}
+        assert await others.read(JOB, one) == b"<urlset/>"
+        await others.drop(JOB, [one, one])
+        assert list(await kept.sizes(JOB)) == [two]
+        with pytest.raises(BytesMissing):
+            await kept.read(JOB, one)
+        await kept.keep(JOB, two, b"no gzip")
+        with pytest.raises(BytesMissing, match="is damaged"):
+            await kept.read(JOB, two)
+
+    @waits
+    async def test_they_go_with_their_job(self, archives: Archives) -> None:
+        archive, name = archives("w1"), f"a.test/{'a' * 64}.xml"
+        for job in (JOB, "another"):
+            await archive.sitemaps.keep(job, name, gzip.compress(b"<urlset/>"))
+        await archive.erase(JOB)
+        assert await archive.sitemaps.sizes(JOB) == {}
+        assert list(await archive.sitemaps.sizes("another")) == [name]
+
+    @pytest.mark.parametrize(
+        "name", ["", "a.xml", f"../{'a' * 64}.xml", f"a/b/{'a' * 64}.xml", f"a/{'a' * 64}.html"]
+    )
+    @waits
+    async def test_a_name_that_is_not_ours_is_refused(self, archives: Archives, name: str) -> None:
+        kept = archives("w1").sitemaps
+        for asked in (kept.keep(JOB, name, b""), kept.read(JOB, name), kept.drop(JOB, [name])):
+            with pytest.raises(StoreError, match="does not name a sitemap"):
+                await asked
+        with pytest.raises(StoreError, match="cannot name a job"):
+            await kept.sizes("../x")
 
 
 class TestPlaces:

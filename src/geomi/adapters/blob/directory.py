@@ -23,6 +23,7 @@ from pathlib import Path
 from uuid import UUID, uuid4
 
 from geomi.adapters.blob import warc
+from geomi.adapters.blob.sitemaps import DirectorySitemaps
 from geomi.adapters.blob.warc import blank_file
 from geomi.adapters.machine.disk import close_whole, refusal, write_whole
 from geomi.errors import BytesMissing, StoreError
@@ -66,6 +67,7 @@ class DirectoryArchive:
         new_id: Callable[[], UUID] = uuid4,
     ) -> None:
         self._root = root.resolve()
+        self.sitemaps = DirectorySitemaps(self._root)
         self._worker = checked_name(worker, "worker")
         self._software = software
         self._segment_bytes = segment_bytes
@@ -133,7 +135,8 @@ class DirectoryArchive:
         yield self._path(segment)
 
     async def erase(self, job: str) -> None:
-        """Remove a job's segments."""
+        """Remove a job's segments and sitemaps."""
+        await self.sitemaps.erase(job)
         folder = self._folder(job)
         try:
             if folder.exists():

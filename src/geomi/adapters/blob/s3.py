@@ -29,6 +29,7 @@ from pathlib import Path
 from geomi.adapters.blob import warc
 from geomi.adapters.blob.bucket import Bucket
 from geomi.adapters.blob.directory import DirectoryArchive, folder_of, last_number
+from geomi.adapters.blob.sitemaps import BucketSitemaps
 from geomi.adapters.blob.warc import blank_file
 from geomi.adapters.machine.disk import refusal
 from geomi.errors import BytesMissing, StoreError
@@ -80,6 +81,7 @@ class S3Archive:
             segment_bytes=segment_bytes,
             on_finished=self._send_soon,
         )
+        self.sitemaps = BucketSitemaps(bucket)
         self._ahead = ReadAhead(bucket.range)
         self._begun: set[str] = set()
         self._waiting: list[str] = []
@@ -170,7 +172,8 @@ class S3Archive:
             yield copy
 
     async def erase(self, job: str) -> None:
-        """Remove a job's segments, from the bucket and from the disk."""
+        """Remove a job's segments, from the bucket and from the disk, and its sitemaps."""
+        await self.sitemaps.erase(job)
         await self._bucket.remove(folder_of(job))
         await self._spool.erase(job)
         self._ahead.forget()

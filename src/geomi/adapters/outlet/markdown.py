@@ -17,16 +17,14 @@ import orjson
 
 from geomi.adapters.machine.disk import place_file
 from geomi.errors import StoreError
+from geomi.url.host import file_name
 from geomi.url.parse import display
 
 MAX_SLUG_CHARS = 60
-MAX_HOST_CHARS = 200  # a name in a file system holds 255 bytes; DNS allows 253 before any port
 FRONT_MATTER = ("url", "title", "fetched_at", "language")
 
 _SCHEME = re.compile(r"[a-z][a-z0-9+.-]*:/*", re.IGNORECASE)
 _HOST_ENDS = re.compile(r"[/?#\\]")
-_NOT_HOST = re.compile(r"[^a-z0-9.-]")
-_DOTS = re.compile(r"\.{2,}")
 _NOT_SLUG = re.compile(r"(?:%[0-9a-f]{2}|[^a-z0-9])+")
 
 
@@ -63,12 +61,6 @@ class MarkdownTree:
         return path
 
 
-def host_name(host: str) -> str:
-    """Return a host as the name of a file or a folder (G-14)."""
-    name = _DOTS.sub(".", _NOT_HOST.sub("_", host.lower()))[:MAX_HOST_CHARS]
-    return name.strip(".") or "_"
-
-
 def _parsed(record: bytes) -> dict[str, Any]:
     try:
         page = orjson.loads(record)
@@ -82,7 +74,7 @@ def _parsed(record: bytes) -> dict[str, Any]:
 def _relative_path(url: str) -> Path:
     host, path = _split(url)
     digest = hashlib.sha256(url.encode("utf-8", "replace")).hexdigest()
-    return Path(host_name(host)) / f"{_slug(path)}-{digest[:12]}.md"
+    return Path(file_name(host)) / f"{_slug(path)}-{digest[:12]}.md"
 
 
 def _split(url: str) -> tuple[str, str]:

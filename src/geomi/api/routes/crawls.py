@@ -12,6 +12,7 @@ from typing import Annotated
 
 from fastapi import APIRouter, Path, Query, Response
 from fastapi.routing import APIRoute
+from starlette.responses import StreamingResponse
 
 from geomi.api.guard import GuardedRoute, TenantServiceDep, needs
 from geomi.api.paging import cut_to_limit, decode_cursor, encode_cursor
@@ -31,7 +32,7 @@ from geomi.api.schema.wire import ULID
 from geomi.engine.inspect.alarms import judge_job
 from geomi.model.job import CrawlJob, JobFilter
 from geomi.service.access.keys import KeyScope
-from geomi.service.crawling import crawls, urls
+from geomi.service.crawling import crawls, exports, urls
 from geomi.service.service import TenantService
 
 router = APIRouter(route_class=GuardedRoute, tags=["crawls"])
@@ -120,6 +121,33 @@ async def quality(job_id: JobId, desk: TenantServiceDep) -> CrawlQualityResponse
     return CrawlQualityResponse.of(job.id, await judge_job(desk.world, job))
 
 
+@router.get(
+    "/crawls/{jobId}/export",
+    operation_id="exportCrawl",
+    openapi_extra=READ,
+    response_class=StreamingResponse,
+    responses={
+        HTTPStatus.OK: {
+            "content": {"application/zip": {"schema": {"type": "string", "format": "binary"}}}
+        }
+    },
+    summary="Download a crawl as a ZIP file",
+)
+async def export(job_id: JobId, desk: TenantServiceDep) -> StreamingResponse:
+    """Return the pages of a crawl in the layout of a knowledge base.
+
+    `crawls/{tenantId}/{jobId}/raw/{urlHash}.html` is a body as it came, where the crawl keeps it.
+    `extracted/{urlHash}.json` is the record with its `analysis`. `robots/{domain}.txt` and
+    `sitemaps/{domain}/{hash}.xml` are the files of its sites.
+    """
+    packed = await exports.export_crawl(desk, job_id)
+    headers = {
+        "Content-Disposition": f'attachment; filename="{job_id}.zip"',
+        "Content-Length": str(packed.size),
+    }
+    return StreamingResponse(packed.chunks(), media_type="application/zip", headers=headers)
+
+
 @router.delete(
     "/crawls/{jobId}",
     operation_id="deleteCrawl",
@@ -205,6 +233,8 @@ for shared in router.routes:
         methods=list(shared.methods or ()),
         operation_id=f"crawler{name[0].upper()}{name[1:]}",
         status_code=shared.status_code,
+        response_class=shared.response_class,
+        responses=shared.responses,
         summary=shared.summary,
         openapi_extra=shared.openapi_extra,
     )

@@ -132,10 +132,11 @@ def _pack(root: Path, database: Path, contents: _Contents, target: Path) -> int:
 
 
 def _other_files(root: Path, jobs: Sequence[str]) -> Iterator[Path]:
-    """Name what never grows: finished markdown files, whole outputs, and the links at the top."""
+    """Name what never grows: markdown files, sitemaps, whole outputs, and the links at the top."""
     for job in jobs:
         folder = root / "jobs" / job
         yield from sorted((folder / "md").rglob("*.md"))
+        yield from sorted((folder / "sitemaps").rglob("*.gz"))
         yield from (path for name in WHOLE.values() if (path := folder / name).is_file())
     yield from (root / name for name in LINKS if (root / name).is_symlink())
 

@@ -22,6 +22,7 @@ says which providers may not.
 from __future__ import annotations
 
 import asyncio
+import re
 from collections import defaultdict
 from collections.abc import AsyncIterator, Sequence
 from contextlib import ExitStack, suppress
@@ -44,6 +45,7 @@ from geomi.model.job import CrawlJob
 from geomi.model.page import CaptureRow, Ref
 from geomi.model.site import Provider, Takedown
 from geomi.settings.compliance import same_archive
+from geomi.url.host import file_name
 from geomi.url.parse import Url
 from geomi.url.parse import parse as parse_url
 
@@ -228,10 +230,11 @@ async def site_holdings(home: DataDirectory, site: str) -> SiteHoldings:
         ours = others = 0
         async for _, url in _captures(home, job):
             ours, others = ours + (url.host == site), others + (url.host != site)
+        maps = await _sitemaps(home, job, site)
         is_its_own = all(url and url.host == site for url in map(parse_url, job.seeds))
         if is_its_own and not others:
             whole.append(job)
-        elif ours:
+        elif ours or maps:
             parts.append(job)
         pages += ours
     origins = await sign_in.origins_of_site(home, site)
@@ -262,6 +265,7 @@ async def _erase_parts(home: DataDirectory, found: SiteHoldings, line: Takedown)
     hashes: set[bytes] = set()
     removed: dict[str, list[str]] = {}
     for job in found.parts:
+        await home.archive.sitemaps.drop(job.id, await _sitemaps(home, job, found.site))
         hashes |= await _overwrite(home, job, found.site)
         removed[job.id] = outputs.remove_outputs(home, job)
     if found.parts:
@@ -286,6 +290,12 @@ async def _overwrite(home: DataDirectory, job: CrawlJob, site: str) -> set[bytes
     for segment, erased in places.items():
         await home.archive.blank(segment, erased, wall_s=home.world.clock.wall_s())
     return hashes
+
+
+async def _sitemaps(home: DataDirectory, job: CrawlJob, site: str) -> list[str]:
+    """Name the sitemaps of a host, on whatever port, that are kept of a job."""
+    own = re.compile(re.escape(file_name(site)) + r"(?:_[0-9]{1,5})?/")
+    return [name for name in await home.archive.sitemaps.sizes(job.id) if own.match(name)]
 
 
 async def _captures(home: DataDirectory, job: CrawlJob) -> AsyncIterator[tuple[CaptureRow, Url]]:

@@ -2,8 +2,8 @@
 
 An output with an order of its own, or with a footer, cannot grow page by page. It is written when
 the job is over, from all pages, however often the job was interrupted. Memory does not grow with
-the number of pages. `write_knowledge_base` writes a folder in the layout of a knowledge base, with
-the robots.txt of each site that has one.
+the number of pages. `write_knowledge_base` writes a job in the layout of a knowledge base, into a
+folder or whatever else takes files by their names.
 """
 
 from __future__ import annotations
@@ -20,17 +20,23 @@ from geomi.adapters.blob.cdxj import index_lines
 from geomi.adapters.machine.disk import whole_file
 from geomi.adapters.machine.sorting import SortedLines
 from geomi.adapters.outlet.job_folder import OUTPUTS, WHOLE, job_outlets, point_at
-from geomi.adapters.outlet.knowledge_base import KnowledgeTree
+from geomi.adapters.outlet.knowledge_base import KnowledgeTree, Place
 from geomi.adapters.outlet.llms import LlmsTxt, llms_full_passage
 from geomi.adapters.outlet.parquet import ParquetPages
 from geomi.app.directory import DataDirectory
-from geomi.engine.inspect.export import archived_pages, records, robots_of, segment_ends
+from geomi.engine.inspect.export import (
+    analysis_of,
+    archived_pages,
+    records,
+    robots_of,
+    segment_ends,
+)
 from geomi.engine.jobs import find
 from geomi.engine.visit.identity import UrlIdentity
 from geomi.engine.worker.publisher import Publisher
 from geomi.errors import ConfigError, StoreError
 from geomi.model.job import CrawlJob, JobKind
-from geomi.url.parse import Url
+from geomi.url.parse import Url, url_hash
 from geomi.url.parse import parse as parse_url
 
 CHUNK_BYTES = 1024 * 1024
@@ -183,22 +189,29 @@ def _copy(segment: Path, end: int, file: BinaryIO) -> None:
 
 
 async def write_knowledge_base(
-    home: DataDirectory, job: CrawlJob, folder: Path, *, is_public: bool = False
+    home: DataDirectory, job: CrawlJob, place: Place, *, is_public: bool = False
 ) -> int:
-    """Write the committed pages of a job, and its sites' robots.txt; return how many pages."""
-    tree = KnowledgeTree(folder, tenant=job.tenant, job=job.id)
+    """Write the pages of a job with their analysis, and the robots.txt and sitemaps of its sites.
+
+    Return how many pages.
+    """
+    tree = KnowledgeTree(place, tenant=job.tenant, job=job.id)
     naming = UrlIdentity(job.config)
     sites: set[tuple[str, str]] = set()
     count = 0
     async for page in archived_pages(home.world, job.id, is_public=is_public):
         url = parse_url(page.url)
-        tree.write_page(naming.key(url) if url else page.url, page.record, page.response)
+        key = naming.key(url) if url else page.url
+        analysis = await analysis_of(home.world, job, url_hash(key))
+        tree.write_page(key, page.record, page.response, analysis)
         count += 1
         if url is not None and (url.scheme, url.authority) not in sites:
             if len(sites) >= REMEMBERED_SITES:
                 sites.clear()
             sites.add((url.scheme, url.authority))
             await _write_robots(home, job, url, tree)
+    for name in sorted(await home.archive.sitemaps.sizes(job.id)):
+        tree.write_sitemap(name, await home.archive.sitemaps.read(job.id, name))
     return count
 
 
@@ -206,4 +219,4 @@ async def _write_robots(home: DataDirectory, job: CrawlJob, url: Url, tree: Know
     """Write a site's robots.txt, where there is one: no file stands for an answer without it."""
     copy = await robots_of(home.world, job, url)
     if copy is not None and copy.failure is None and copy.status == HTTPStatus.OK:
-        tree.write_robots(url.scheme, url.authority, copy.body)
+        tree.write_robots(url, copy.body)

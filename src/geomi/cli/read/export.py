@@ -18,6 +18,7 @@ import typer
 
 from geomi.adapters.machine.disk import refusal, whole_file
 from geomi.adapters.outlet import parquet
+from geomi.adapters.outlet.knowledge_base import in_folder
 from geomi.adapters.outlet.markdown import MarkdownTree
 from geomi.app import DataDirectory
 from geomi.app.use.outputs import write_knowledge_base, write_output
@@ -122,7 +123,7 @@ async def _many(
         what = _FOLDERS[form]
         raise ConfigError(f"{what} is many files and has no place on stdout", hint="--to DIR")
     if form is ExportFormat.KB:
-        return await write_knowledge_base(home, job, folder, is_public=is_public)
+        return await write_knowledge_base(home, job, in_folder(folder), is_public=is_public)
     return await _markdown(home, job.id, folder, is_public=is_public)
 
 

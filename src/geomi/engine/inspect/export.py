@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from geomi.engine.visit.record import read_line
 from geomi.engine.world import World
 from geomi.fetch.request import product_token, user_agent
+from geomi.model.index.document import document_id
 from geomi.model.job import CrawlJob
 from geomi.model.page import CaptureRow
 from geomi.model.robots import RobotsCopy, RobotsKey
@@ -63,6 +64,17 @@ async def archived_pages(
                 continue
             response = await world.archive.read(row.response) if row.response else b""
             yield ArchivedPage(row.url, record, response)
+
+
+async def analysis_of(world: World, job: CrawlJob, url_hash: bytes) -> bytes:
+    """Return what was understood of a page of a job, as JSON; empty where nobody has analysed it.
+
+    The document of a page is that of its newest capture; another job's is not this one's.
+    """
+    name = document_id(job.config.analysis.collection, url_hash)
+    document = await world.store.documents.get(name)
+    is_ours = document is not None and document.job == job.id
+    return document.analysis if document is not None and is_ours else b""
 
 
 async def robots_of(world: World, job: CrawlJob, url: Url) -> RobotsCopy | None:

@@ -19,6 +19,7 @@ from geomi.engine.host.session import HostSession
 from geomi.engine.visit.duplicates import describe_duplicate, exact_duplicate
 from geomi.engine.visit.links import FoundLinks, LinkGate
 from geomi.engine.visit.record import StoredPage
+from geomi.engine.visit.sitemap_copy import SitemapFile
 from geomi.engine.world import World
 from geomi.fetch import response
 from geomi.fetch.retry import parse_retry_after, retry
@@ -86,6 +87,7 @@ class ClosedVisit:
 
     Args:
         is_news: False where the entry had ended before and was told of then.
+        sitemap: the file that was read, where the job keeps it.
     """
 
     settlement: Settlement
@@ -93,6 +95,7 @@ class ClosedVisit:
     fetch_ms: int = 0
     links: int = 0
     is_news: bool = True
+    sitemap: SitemapFile | None = None
 
     def adding(self, found: FoundLinks) -> ClosedVisit:
         """Return this visit with what else was found on the way."""

@@ -18,6 +18,7 @@ from geomi.dedup.soft404 import MAX_TEMPLATES, Soft404Candidate, Soft404Sign, ju
 from geomi.engine.host.session import HostSession
 from geomi.engine.visit.links import FoundLinks, LinkGate
 from geomi.engine.visit.privacy import Privacy
+from geomi.engine.visit.sitemap_copy import SitemapCopy, SitemapFile
 from geomi.engine.world import World
 from geomi.extract.content.strategy import SELECTOR
 from geomi.extract.document import WITHOUT_TREE
@@ -107,11 +108,19 @@ class PageReader:
 
 
 class ListReader:
-    """Reads the list behind one entry; for a page it does nothing."""
+    """Reads the list behind one entry; for a page it does nothing.
 
-    def __init__(self, entry: UrlEntry) -> None:
+    Args:
+        keeps: whether the bytes of a sitemap are kept.
+    """
+
+    def __init__(self, entry: UrlEntry, *, keeps: bool = False) -> None:
         self._entry = entry
-        self._sitemap = SitemapReader() if entry.kind is EntryKind.SITEMAP else None
+        self._lists_any = False
+        self._copy = SitemapCopy() if keeps else None
+        is_sitemap = entry.kind is EntryKind.SITEMAP
+        copy = self._copy.take if self._copy else _forget
+        self._sitemap = SitemapReader(copy=copy) if is_sitemap else None
 
     @property
     def sink(self) -> Sink | None:
@@ -123,7 +132,16 @@ class ListReader:
         if self._sitemap is None:
             return gate.admit_listing(self._entry, fetched.url, llms.read(fetched.body)), ""
         content = self._sitemap.close()
+        self._lists_any = bool(content.pages or content.sitemaps)
         return gate.admit_sitemap(self._entry, content, wall_s=wall_s), content.problem
+
+    def kept(self) -> SitemapFile | None:
+        """Return what is kept of a sitemap that was read; one that lists nothing is not."""
+        return self._copy.file(self._entry.url) if self._copy and self._lists_any else None
+
+
+def _forget(_: bytes) -> None:
+    """Keep nothing."""
 
 
 class SelectorDrift:

@@ -15,6 +15,8 @@ the page is kept, a capture for the archive. Nothing here writes; the settler do
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from geomi.dedup.decide import fingerprint
 from geomi.engine.host.robots import JobRobots, RobotsKeeper
 from geomi.engine.host.session import HostSession
@@ -36,6 +38,7 @@ from geomi.engine.visit.revisit import (
     unchanged_row,
 )
 from geomi.engine.visit.sign_in import SignIns
+from geomi.engine.visit.sitemap_copy import keeps_sitemaps
 from geomi.engine.world import World
 from geomi.errors import BytesMissing
 from geomi.extract.media import is_readable
@@ -70,6 +73,7 @@ class Road:
         self._sign_ins = SignIns(world, job, self._requests)
         self._robots = RobotsKeeper(world, job.id, config, self._requests, rules.privacy)
         self._revisits = Revisits(world, job)
+        self._keeps_sitemaps = keeps_sitemaps(config)
         self._changes = ChangeTracker(world, job)
         self._duplicates = Duplicates(world, rules)
         self._soft404 = Soft404(config.extract)
@@ -150,7 +154,7 @@ class Road:
         """Fetch an entry, and close the visit by what the answer is."""
         if robots.unreached is not None:
             return self._endings.failed(visit, robots.unreached, robots.copy.detail)
-        entry, reader = visit.entry, ListReader(visit.entry)
+        entry, reader = visit.entry, ListReader(visit.entry, keeps=self._keeps_sitemaps)
         fetched = await self._fetch(visit, robots, earlier, reader)
         if isinstance(fetched, Verdict):
             return self._endings.blocked(visit, robots, fetched)
@@ -169,7 +173,8 @@ class Road:
         if entry.kind is not EntryKind.PAGE:
             wall_s = self._world.clock.wall_s()
             found, problem = reader.found(fetched, self._gate, wall_s=wall_s)
-            return self._endings.listed(visit, fetched, found, problem)
+            closed = self._endings.listed(visit, fetched, found, problem)
+            return replace(closed, sitemap=reader.kept())
         article = await self._parse(visit, fetched)
         if isinstance(article, ClosedVisit):
             return article

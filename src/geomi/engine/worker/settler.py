@@ -14,6 +14,7 @@ from dataclasses import replace
 from geomi.engine.visit.endings import ClosedVisit
 from geomi.engine.visit.links import LinkGate, link_value_of
 from geomi.engine.visit.preview_text import spool_texts
+from geomi.engine.visit.sitemap_copy import keep_sitemaps
 from geomi.engine.world import World, wait_for_event
 from geomi.model.entry import Batch, HostUpdate, Settled, Settlement
 from geomi.model.event import PageSettled, Warned
@@ -34,6 +35,7 @@ class Settler:
     ) -> None:
         self._world = world
         self._job = job.id
+        self._sitemap_bytes = job.config.store.sitemap_bytes
         self._link_value = link_value_of(world, job.config)
         self._gate = gate
         self._on_commit = on_commit
@@ -126,6 +128,8 @@ class Settler:
         """
         captures = [visit.capture for visit in visits if visit.capture is not None]
         await spool_texts(self._world, self._job, captures)
+        files = [visit.sitemap for visit in visits if visit.sitemap is not None]
+        await keep_sitemaps(self._world, self._job, files, max_bytes=self._sitemap_bytes)
         places = iter(await self._world.archive.append(self._job, captures) if captures else ())
         settlements = []
         for visit in visits:
