@@ -123,13 +123,15 @@ async def test_a_provider_is_registered_by_the_fields_of_the_catalogue(tmp_path:
         assert (await ground.admin.delete("/admin/providers/openai")).status == 422
 
 
-@pytest.mark.req("CFG-02")
+@pytest.mark.req("CFG-02", "JOB-15")
 @waits
 async def test_every_seed_of_a_registration_is_in_the_queue_of_its_crawl(tmp_path: Path) -> None:
     seeds = ["http://localhost:8080/boat", "http://localhost:8080/car"]
     async with serving(tmp_path) as ground:
         await ground.admin.post("/admin/providers", PROVIDER | {"seed_urls": seeds})
-        begun = await ground.admin.post("/admin/providers/village/crawls", {"collectionId": "apis"})
+        path, asked = "/admin/providers/village/crawls", {"collectionId": "apis"}
+        assert (await ground.mine.post(path, asked)).status == 403
+        begun = await ground.admin.post(path, asked)
         assert await begin_waiting(ground.service) == 1
         found = await ground.admin.get(f"/crawls/{begun.json['jobId']}/urls")
         waiting = {(one["url"], one["source"], one["status"]) for one in found.json["urls"]}

@@ -89,8 +89,9 @@ async def test_urls_come_in_parts_and_a_fetched_page_is_being_processed(tmp_path
                 cursor = part["nextCursor"]
                 path = f"/crawls/{job}/urls?limit=3&cursor={cursor}" if cursor else ""
             assert len(seen) == len(set(seen)) == 4
-            failed = (await ground.mine.get(f"/crawls/{job}/urls?status=failed")).json["urls"]
-            assert [one["url"] for one in failed] == [site.url("/gone")]
+            for status, wanted in (("completed", ["/", "/boat", "/car"]), ("failed", ["/gone"])):
+                part = (await ground.mine.get(f"/crawls/{job}/urls?status={status}")).json
+                assert sorted(one["url"] for one in part["urls"]) == list(map(site.url, wanted))
             skipped = await ground.desk.world.store.documents.list(
                 DocumentFilter(), after="", limit=10
             )
