@@ -157,7 +157,7 @@ def test_a_crawl_that_is_killed_as_the_servers_see_it(tmp_path: Path, workers: i
         ("--profile", "docs"),
         ("--profile", "knowledge-base"),
         ("--profile", "web-scale", "--set", "store.raw=false"),
-        ("--set", "store.text=preview", "--set", "store.whole_text_s=0"),
+        ("--set", "store.text=preview", "--set", "store.whole_text_s=0.01"),  # over at once
         ("--set", "store.text=preview", "--set", "analysis.index=false"),
     ],
     ids=lambda asked: "-".join(asked[1:2] + asked[3:]) or "default",
