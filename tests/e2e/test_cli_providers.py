@@ -165,7 +165,7 @@ def _readable(lines: str) -> str:
 @pytest.mark.slow
 @pytest.mark.req("C7-01", "C7-02", "G-22")
 def test_context7_comes_first_and_the_crawl_where_it_has_nothing(tmp_path: Path) -> None:
-    stock = Stock({"/example/docs": "Example"})
+    stock = Stock({"/example/docs": "Example"}, pages=lambda asked: "Refunds" * ("SDK" in asked))
     with Site(ROUTES) as site, Site(stock.routes) as source:
         env = {"GEOMI_CONTEXT7_URL": source.url(""), "GEOMI_CONTEXT7_KEY": "ctx7sk-0123456789"}
         file = registration(tmp_path, site, name="Example", channel="context7")
@@ -174,10 +174,11 @@ def test_context7_comes_first_and_the_crawl_where_it_has_nothing(tmp_path: Path)
         first = run(*crawl, "--json", "--workers", "2", env=env)
         assert first.returncode == 0, first.stderr
         told = json.loads(first.stdout.splitlines()[-1])
-        assert (told["channel"], told["collected"]) == ("context7", 8)
+        assert (told["channel"], told["collected"]) == ("context7", 9)
         assert "/example/docs" in told["why"]
         found = run("search", "webhooks callbacks", "--json", "-o", str(tmp_path / "data"), env=env)
-        assert source.url("/example/docs/events") in found.stdout
+        assert json.loads(found.stdout)["hits"][0]["url"] == "https://docs.acme.test/guide"
+        assert source.url("") not in found.stdout
         why = run("why", site.url("/guide"), "-o", str(tmp_path / "data"))
         assert "this job asked Context7 for /example/docs; it sent no request" in why.stderr
         assert site.log == []

@@ -55,9 +55,10 @@ from geomi.model.page import Request
 from geomi.model.site import Channel, Provider
 from geomi.model.verdict import Outcome, State
 from geomi.recrawl.report import PageChange
-from geomi.seed.external_docs import TOPICS
+from geomi.seed.external_docs import MAX_QUESTIONS, TOPICS
 from geomi.settings.options import RunOptions, Settings
 from geomi.settings.providers import presets
+from geomi.text.identifiers import sha256_hex
 from tests.app.test_providers import plan_for, provider_of
 from tests.support.clock import HandClock
 from tests.support.crawl import LOCAL, Ear, page, paths, read_records
@@ -130,7 +131,7 @@ async def test_what_context7_has_is_collected_there_and_found_like_pages(tmp_pat
         assert ended.report.stop is StopReason.DONE
         assert scene.asked(SEARCH) == 1 and scene.asked(CONTEXT) == len(TOPICS)
         found = (await search_pages(home, "webhooks callbacks", NO_FILTERS, limit=10)).found.hits
-        assert found[0].passage.url == scene.source.url("/acme/docs/events")
+        assert found[0].passage.url == "https://docs.acme.test/guide"
     assert scene.site.log == []
     assert scene.ear.warnings == []
     records = {record["url"]: record for record in read_records(tmp_path)}
@@ -141,6 +142,36 @@ async def test_what_context7_has_is_collected_there_and_found_like_pages(tmp_pat
     assert record["metadata"]["source"] == scene.source.url("")
     assert "Source: https://docs.acme.test/guide" in record["markdown"]
     assert len(list((tmp_path / "md").rglob("*.md"))) == len(TOPICS)
+
+
+@pytest.mark.req("C7-01")
+@waits
+async def test_answers_lead_to_further_questions_until_they_name_no_more(tmp_path: Path) -> None:
+    """The passages of one answer name a page, the answer about that another one."""
+    chain = {"webhooks": "Signatures", "signatures": "Key Rotation"}
+
+    def named(question: str) -> str:
+        return next((page for word, page in chain.items() if word in question), "")
+
+    async with play(tmp_path, Stock({ACME: "Acme"}, pages=named)) as (scene, home):
+        ended = await collected(scene, home)
+        assert (ended.report.stop, ended.report.job.stats.collected) == (StopReason.DONE, 10)
+        assert scene.asked(CONTEXT) == len(TOPICS) + 2
+        urls = [scene.source.url(f"{ACME}/about-{name}") for name in ("signatures", "key-rotation")]
+        titles = {record["url"]: record["title"] for record in read_records(tmp_path)}
+        assert [titles[url] for url in urls] == ["Acme: signatures", "Acme: key rotation"]
+        assert scene.site.log == []
+
+
+@waits
+async def test_a_library_without_end_is_asked_so_many_questions(tmp_path: Path) -> None:
+    def named(question: str) -> str:
+        return f"Page {sha256_hex(question)[:8]}"
+
+    async with play(tmp_path, Stock({ACME: "Acme"}, pages=named)) as (scene, home):
+        ended = await collected(scene, home)
+        assert ended.decision is not None and ended.decision.channel is Channel.CONTEXT7
+        assert scene.asked(CONTEXT) == MAX_QUESTIONS
 
 
 @pytest.mark.req("C7-02", "G-22")

@@ -8,7 +8,7 @@ with Site(source.routes) as site:
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
@@ -23,12 +23,20 @@ class Stock:
     Args:
         libraries: title by id.
         empty: say nothing about any of them.
+        pages: of which page the answer to a question is, by a word of the question.
 
     `trouble` is answered first, one for each request, and then no more.
     """
 
-    def __init__(self, libraries: Mapping[str, str], *, empty: bool = False) -> None:
+    def __init__(
+        self,
+        libraries: Mapping[str, str],
+        *,
+        empty: bool = False,
+        pages: Callable[[str], str] = lambda _: "",
+    ) -> None:
         self.libraries = dict(libraries)
+        self.pages = pages
         self.empty = empty
         self.trouble: list[Reply | Raw] = []
         self.moved: dict[str, str] = {}
@@ -49,7 +57,8 @@ class Stock:
             return told({"error": "moved", "redirectUrl": self.moved[key]}, status=301)
         if key not in self.libraries:
             return told({"error": "library_not_found"}, status=404)
-        return told(says(self.libraries[key], "" if self.empty else asked["query"]))
+        question = "" if self.empty else asked["query"]
+        return told(says(self.libraries[key], question, page=self.pages(question)))
 
 
 def library(key: str, title: str, **changes: object) -> dict[str, object]:
@@ -58,7 +67,7 @@ def library(key: str, title: str, **changes: object) -> dict[str, object]:
     return described | {"description": "Documents", "trustScore": 9.1} | changes
 
 
-def says(title: str, question: str) -> dict[str, Any]:
+def says(title: str, question: str, *, page: str = "") -> dict[str, Any]:
     """Answer a question about a library; an empty one has no answer."""
     if not question:
         return {"codeSnippets": [], "infoSnippets": []}
@@ -67,7 +76,7 @@ def says(title: str, question: str) -> dict[str, Any]:
         "infoSnippets": [
             {
                 "pageId": "https://docs.acme.test/guide",
-                "breadcrumb": f"Guide > About {question}",
+                "breadcrumb": f"{page} > About {question}" if page else f"About {question}",
                 "content": f"{title} explains {words} in its guide, at length and with care.",
                 "contentTokens": 40,
             }

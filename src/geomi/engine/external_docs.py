@@ -26,7 +26,7 @@ from geomi.model.page import Fetched, Request
 from geomi.model.verdict import Outcome, State
 from geomi.ports.external_docs import DocumentApi, ExternalDocsSource
 from geomi.ports.runtime import Clock
-from geomi.seed.external_docs import TOPICS, choose_library, topic_of, write_document
+from geomi.seed.external_docs import choose_library, question_of, topic_of, write_document
 
 MOST_ERRORS = 5  # in a row (G-22)
 # How long is waited after each of them; a source that says when it wants to be asked is believed,
@@ -195,7 +195,7 @@ class ExternalDocsFetcher(SourceFetcher):
             raise LibraryUnknown(
                 f"`{request.url[:200]}` is not the address of an external document"
             )
-        document = await self._questions.document(self._library, TOPICS[topic])
+        document = await self._questions.document(self._library, question_of(topic))
         if not document.sections:
             return SourceAnswer(b"")
         text = write_document(self._name, topic, self._questions.address, document)

@@ -30,11 +30,13 @@ class LibrarySection:
 
     Args:
         origin: the page that it was taken from, as the source names it; may be empty.
+        page: the title of that page, which is a topic of the library; may be empty.
     """
 
     heading: str
     text: str
     origin: str = ""
+    page: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -85,6 +85,13 @@ def test_a_document_has_prose_and_code_with_their_pages() -> None:
     assert found.sections[1].text == "A first call: how?.\n\n```python\nacme.call('how?')\n```"
 
 
+def test_a_passage_names_the_page_that_it_is_of() -> None:
+    with Site(Stock({ACME: "Acme"}, pages=lambda _: "Webhooks").routes) as site:
+        prose, code = documented(site).sections
+    assert (prose.heading, prose.page) == ("About how?", "Webhooks")
+    assert code.page == ""
+
+
 def test_a_library_that_has_moved_is_asked_under_its_new_id() -> None:
     stock = Stock({"/acme/new": "Acme"})
     with Site(stock.routes) as site:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
+from importlib import resources
 from itertools import pairwise
 from pathlib import Path
 
@@ -14,7 +15,7 @@ from geomi.adapters.index import chunk_words, sqlite, sqlite_file
 from geomi.adapters.index.sqlite import SqliteIndex, open_sqlite_index
 from geomi.adapters.index.sqlite_file import index_path
 from geomi.errors import StoreError
-from geomi.model.index.search import NO_FILTERS, Filters, IndexScope, KeptText
+from geomi.model.index.search import NO_FILTERS, ChunkKey, Filters, IndexScope, KeptText
 from geomi.search.tokens import parse_query
 from tests.contracts.suites.documents import FILLER, document, embed, found, towards
 from tests.support.waiting import waits
@@ -162,3 +163,22 @@ async def test_a_batch_is_kept_whole_or_not_at_all(tmp_path: Path) -> None:
             await index.put([good, bad])
         assert await found(index, "words") == []
         assert (await index.count()).documents == 0
+
+
+@waits
+async def test_an_index_of_the_first_schema_leads_to_its_documents(tmp_path: Path) -> None:
+    """Its chunks know of no page but that of their document."""
+    folder = resources.files("geomi.adapters.index").joinpath("migrations")
+    path = index_path(tmp_path, "local")
+    with closing(sqlite3.connect(path)) as db:
+        db.executescript(folder.joinpath("0001_initial.sql").read_text("utf-8"))
+        db.execute(
+            "INSERT INTO documents VALUES (1, 'one', 'https://a.test/', 'T', 'main', 'a.test', 'j',"
+            " '', 'en', 0, 'full')"
+        )
+        db.execute("INSERT INTO chunks VALUES (1, 1, 'c-0', 0, '[]', 'old words', 2, 'x', NULL)")
+        db.execute("PRAGMA user_version = 1")
+        db.commit()
+    with opened(tmp_path) as index:
+        (passage,) = await index.read([ChunkKey("one", "c-0")])
+    assert (passage.url, passage.text) == ("https://a.test/", "old words")

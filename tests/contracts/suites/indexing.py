@@ -6,6 +6,8 @@ tenant. `vectors.py` has what concerns vectors alone, `forgetting.py` what an in
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from geomi.model.index.search import NO_FILTERS, ChunkKey, Filters, IndexCounts, IndexScope
@@ -113,6 +115,16 @@ class TestWords:
         assert (passage.headings, passage.text) == (("Guide",), "# Guide\n\nSome text.")
         assert (passage.collection, passage.site, passage.date_s) == ("main", "a.test", 100.0)
         assert (passage.page_type, passage.language) == ("article", "en")
+
+    @waits
+    async def test_a_chunk_may_be_of_another_page_than_its_document(self, indexes: Indexes) -> None:
+        """Put again, the same text may come from elsewhere."""
+        index, one = indexes("local"), document("one", "Some text.")
+        for origin, shown in (("https://b.test/x", "https://b.test/x"), ("", one.url)):
+            chunks = tuple(replace(chunk, url=origin) for chunk in one.chunks)
+            await index.put([replace(one, chunks=chunks)])
+            (passage,) = await index.read([ChunkKey("one", one.chunks[0].id)])
+            assert passage.url == shown
 
     @waits
     async def test_passages_come_in_the_order_asked_for(self, indexes: Indexes) -> None:

@@ -7,13 +7,17 @@ import pytest
 from geomi.model.external_docs import ExternalDocument, LibraryCandidate, LibrarySection
 from geomi.seed.external_docs import (
     MAX_LIBRARY_CHARS,
+    MAX_NAMED,
     TOPICS,
     choose_library,
     close_fence,
     document_urls,
     fenced,
     is_library,
+    origins_of,
+    question_of,
     topic_of,
+    topic_pattern,
     write_document,
 )
 
@@ -137,3 +141,48 @@ def test_code_cannot_leave_its_fence(code: str, language: str, written: str) -> 
 )
 def test_a_fence_that_a_passage_leaves_open_is_closed(text: str, ending: str) -> None:
     assert close_fence(text) == text + ending
+
+
+@pytest.mark.req("C7-01")
+def test_a_document_leads_to_the_topics_that_its_passages_name() -> None:
+    """Not to itself, not to a usual topic, and to each once."""
+    pages = ("Webhook Signatures", "webhook signatures", "Errors", "결제 취소", "Setup!", "")
+    sections = tuple(LibrarySection("x", "y", page=page) for page in pages)
+    document = ExternalDocument("/a", sections)
+    written = write_document("Acme", "about-setup", "https://c7.test", document)
+    assert written.splitlines()[-4:] == [
+        "## More topics",
+        "",
+        "- [webhook signatures](about-webhook-signatures)",
+        "- [결제 취소](about-%EA%B2%B0%EC%A0%9C-%EC%B7%A8%EC%86%8C)",
+    ]
+    assert "# Acme: setup" in written
+    topic = topic_of("https://c7.test/a/b/about-%EA%B2%B0%EC%A0%9C-%EC%B7%A8%EC%86%8C")
+    assert topic is not None and question_of(topic) == "결제 취소"
+    assert topic_of("https://c7.test/a/b/about-") is None
+    assert topic_pattern("https://c7.test/base/a/b/errors") == "/base/a/b/about-*"
+
+
+def test_a_document_names_only_so_many_topics() -> None:
+    sections = tuple(LibrarySection("x", "y", page=f"p{number}") for number in range(MAX_NAMED + 1))
+    written = write_document("Acme", "errors", "https://c7.test", ExternalDocument("/a", sections))
+    assert written.count("](about-") == MAX_NAMED
+
+
+@pytest.mark.parametrize(
+    ("texts", "origins"),
+    [
+        (["a", "b\n\nSource: https://x.test/1", "c"], ["https://x.test/1"] * 3),
+        (
+            [
+                "a\nSource: https://x.test/1\nb\nSource: https://x.test/2",
+                "Source: https://x.test/3",
+            ],
+            ["https://x.test/1", "https://x.test/3"],
+        ),
+        (["Source: page 17", "see Source: https://x.test/"], ["", ""]),
+        ([], []),
+    ],
+)
+def test_a_part_is_of_the_page_that_is_named_next(texts: list[str], origins: list[str]) -> None:
+    assert origins_of(texts) == origins

@@ -190,8 +190,10 @@ def _candidate(one: Mapping[str, Any]) -> LibraryCandidate:
 
 
 def _prose(one: Mapping[str, Any]) -> LibrarySection:
-    heading = _line(one, "breadcrumb").rpartition(">")[2].strip()
-    return LibrarySection(heading, close_fence(_text(one, "content").strip()), _line(one, "pageId"))
+    page, _, rest = _line(one, "breadcrumb").partition(">")
+    heading = rest.rpartition(">")[2].strip() or page.strip()
+    text = close_fence(_text(one, "content").strip())
+    return LibrarySection(heading, text, _line(one, "pageId"), page.strip() if rest else "")
 
 
 def _code(one: Mapping[str, Any]) -> LibrarySection:
@@ -199,8 +201,9 @@ def _code(one: Mapping[str, Any]) -> LibrarySection:
     for code in _dicts(one, "codeList", MAX_CODES):
         if body := _text(code, "code"):
             parts.append(fenced(body, _line(code, "language")))
-    heading = _line(one, "codeTitle") or _line(one, "pageTitle")
-    return LibrarySection(heading, "\n\n".join(filter(None, parts)), _line(one, "codeId"))
+    page = _line(one, "pageTitle")
+    heading, text = _line(one, "codeTitle") or page, "\n\n".join(filter(None, parts))
+    return LibrarySection(heading, text, _line(one, "codeId"), page)
 
 
 def _dicts(told: Mapping[str, Any], name: str, most: int) -> Iterator[Mapping[str, Any]]:

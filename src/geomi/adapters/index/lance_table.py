@@ -196,7 +196,7 @@ def _row(document: IndexDocument, chunk: Chunk) -> dict[str, object]:
     made_of = (document.id, chunk.id, title, headings, document.kept.value)
     return {
         "row": sha256_hex(json.dumps(made_of)), "document": document.id, "chunk": chunk.id,
-        "url": document.url, "title": title, "collection": document.collection,
+        "url": chunk.url or document.url, "title": title, "collection": document.collection,
         "site": document.site, "job": document.job, "page_type": document.page_type,
         "language": document.language, "kept": document.kept.value, "headings": headings,
         "text": kept_text(chunk.text, document.kept),

@@ -194,7 +194,8 @@ def _keep_same(db: SqliteSession, known: _Known, document: IndexDocument) -> lis
         if chunk is None:
             _forget(db, known, row)
         else:
-            db.execute(INDEX_SQL["move_chunk"], {"position": chunk.position, "number": row.number})
+            moved = {"position": chunk.position, "url": chunk.url, "number": row.number}
+            db.execute(INDEX_SQL["move_chunk"], moved)
             del wanted[row.id, row.headings]
     return list(wanted.values())
 
@@ -205,7 +206,8 @@ def _add_chunks(
     for chunk in chunks:
         body, headings = body_words(chunk.text, document.kept), headings_text(chunk)
         columns = {
-            "document": number, "id": chunk.id, "position": chunk.position, "headings": headings,
+            "document": number, "id": chunk.id, "position": chunk.position, "url": chunk.url,
+            "headings": headings,
             "text": kept_text(chunk.text, document.kept),
             "tokens": chunk.tokens, "tokenizer": chunk.tokenizer,
             "bag": zlib.compress(body.encode()) if document.kept is KeptText.PREVIEW else None,

@@ -35,7 +35,12 @@ from geomi.model.job import DEFAULT_PROFILE, CrawlJob, JobKind
 from geomi.model.named_value import MAX_LISTED_VALUES
 from geomi.model.site import Channel, Provider
 from geomi.ports.named_values import NamedValues
-from geomi.seed.external_docs import document_urls
+from geomi.seed.external_docs import (
+    MAX_QUESTIONS,
+    MAX_ROUNDS,
+    document_urls,
+    topic_pattern,
+)
 from geomi.settings.options import Settings
 
 FINDINGS_NAMESPACE = "context7"
@@ -140,6 +145,12 @@ def source_plan(plan: Plan, decision: ChannelDecision, urls: Sequence[str], name
     config = _docs_config(plan.resolved.config)
     if decision.channel is Channel.API:  # which says whether a document is still the same
         config = replace(config, http=replace(config.http, conditional=True))
+    else:  # whose answers name further topics
+        config = replace(
+            config,
+            scope=replace(config.scope, include=(topic_pattern(urls[0]),)),
+            limits=replace(config.limits, max_depth=MAX_ROUNDS, max_pages=MAX_QUESTIONS),
+        )
     resolved = replace(
         plan.resolved,
         config=config,

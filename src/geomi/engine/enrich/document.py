@@ -20,6 +20,8 @@ from geomi.model.index.document import DocumentRow, DocumentState, document_id
 from geomi.model.index.search import IndexDocument, KeptText
 from geomi.model.job import CrawlJob
 from geomi.model.page import CaptureRow
+from geomi.model.site import Channel
+from geomi.seed.external_docs import origins_of
 from geomi.text.identifiers import sha256_hex
 from geomi.url.parse import split as split_url
 
@@ -88,6 +90,8 @@ class DocumentMaker:
         self._identity = UrlIdentity(job.config)
         self.rules = job.config.analysis
         self._kept = job.config.store.text
+        # Its documents are made of passages of other pages, and people want to be led to those.
+        self._names_origins = job.channel is Channel.CONTEXT7
         own = version_of(self.rules)
         self.version = f"{own}.{sha256_hex(advisers)[:VERSION_CHARS]}" if advisers else own
 
@@ -157,7 +161,12 @@ class DocumentMaker:
         return self._document(capture, fields, page_type, self._split(fields))
 
     def _split(self, fields: RecordFields) -> Chunked:
-        return split(fields["markdown"][: self.rules.max_chars])
+        chunked = split(fields["markdown"][: self.rules.max_chars])
+        if not self._names_origins:
+            return chunked
+        urls = origins_of([chunk.text for chunk in chunked.chunks])
+        named = zip(chunked.chunks, urls, strict=True)
+        return replace(chunked, chunks=tuple(replace(chunk, url=url) for chunk, url in named))
 
     def _document(
         self, capture: CaptureRow, fields: RecordFields, page_type: str, chunked: Chunked

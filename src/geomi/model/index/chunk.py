@@ -25,6 +25,7 @@ class Chunk:
         headings: the headings that all of it stands under, outermost first.
         position: its place among the page's chunks, from 0.
         tokenizer: name of what counted `tokens`.
+        url: the page that it was taken from, if its document names others; empty if not.
     """
 
     id: str
@@ -33,6 +34,7 @@ class Chunk:
     position: int
     tokens: int
     tokenizer: str
+    url: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -61,14 +61,14 @@ FROM chunks JOIN documents ON documents.number = chunks.document;
 -- name: add_chunk
 -- Write a chunk.
 INSERT INTO chunks (
-    document, id, position, headings, text, tokens, tokenizer, bag
+    document, id, position, url, headings, text, tokens, tokenizer, bag
 ) VALUES (
-    :document, :id, :position, :headings, :text, :tokens, :tokenizer, :bag
+    :document, :id, :position, :url, :headings, :text, :tokens, :tokenizer, :bag
 );
 
 -- name: move_chunk
--- A chunk that is the same may stand elsewhere in its page.
-UPDATE chunks SET position = :position WHERE number = :number;
+-- A chunk that is the same may stand elsewhere in its page, and come from elsewhere.
+UPDATE chunks SET position = :position, url = :url WHERE number = :number;
 
 -- name: forget_chunk
 -- Take out a chunk.
@@ -114,8 +114,8 @@ SELECT
 -- name: passages
 -- Chunks by the names of their documents and their own.
 SELECT
-    documents.id, chunks.id, url, title, headings, text, collection, site, page_type, language,
-    date_s
+    documents.id, chunks.id, COALESCE(NULLIF(chunks.url, ''), documents.url), title, headings,
+    text, collection, site, page_type, language, date_s
 FROM json_each(:keys) AS named
 CROSS JOIN documents ON documents.id = named.value ->> 0
 CROSS JOIN chunks ON chunks.document = documents.number AND chunks.id = named.value ->> 1
