@@ -56,7 +56,7 @@ PageTypeName = Literal["article", "product", "faq", "policy", "landing", "contac
 Watch = Annotated[Flag, Field(description="Visit pages again when they are due, unasked.")]
 RequestsPerDay = Annotated[
     int,
-    Field(ge=1, le=1_000_000, description="Requests of all recrawls in any 24 hours."),
+    Field(ge=2, le=1_000_000, description="Requests of all recrawls in any 24 hours."),
     WHOLE,
 ]
 Patterns = Annotated[tuple[Pattern, ...], Field(max_length=MAX_PATTERNS)]

@@ -31,8 +31,7 @@ from geomi.app.use import channels
 from geomi.app.use.crawl import Plan, draft_job, make_plan, rules_of, start_drafted
 from geomi.app.use.deletion import delete_job
 from geomi.app.use.provider_session import MAX_AT_ONCE
-from geomi.engine import jobs, recrawl
-from geomi.engine.recrawl import RecrawlRequest
+from geomi.engine import jobs, recrawl, watching
 from geomi.engine.regions import describe_unserved, unserved
 from geomi.engine.visit.links import LinkGate
 from geomi.engine.visit.rules import job_rules
@@ -478,7 +477,7 @@ async def _admitted(desk: TenantService, name: str, *, is_session_full: bool) ->
 async def _begin(desk: TenantService, job: CrawlJob) -> None:
     try:
         if job.kind is JobKind.RECRAWL:
-            wish = RecrawlRequest(job.config.limits.max_pages or None, due_only=True)
+            wish = watching.wish_of(job.config.limits.max_pages)
             await recrawl.begin(desk.world, await recrawl.first_job(desk.world, job.id), wish)
         else:
             await start_drafted(desk.home, job)
