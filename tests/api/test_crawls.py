@@ -117,6 +117,8 @@ async def test_a_misshapen_request_is_refused_by_the_name_of_its_field(
     [
         ({"config": {"excludePatterns": ["/**"]}}, "seedUrls"),
         ({"config": {"includePatterns": ["["]}}, "config.includePatterns"),
+        ({"config": {"hostRegions": [".kr"]}}, "config.hostRegions"),
+        ({"config": {"regions": ["south pole"]}}, "config.regions"),
         ({"config": {"extractionSchema": {"$ref": "file:///etc/passwd"}}}, "config"),
         ({"config": {"extractionSchema": {"type": "array"}}}, "config"),
         (

@@ -15,6 +15,7 @@ import pytest
 from geomi.model.job import JobState
 from tests.e2e.command import LOCAL, records, run
 from tests.e2e.farm import DELAY_S, Farm, assert_polite, ended_well, wait_for
+from tests.e2e.serving import Served
 from tests.support.crawl import page
 from tests.support.postgres import Cluster
 from tests.support.server import Site
@@ -113,6 +114,34 @@ def test_a_crawl_without_a_region_says_what_is_left_and_can_be_resumed(tmp_path:
         assert resumed.returncode == 0, resumed.stderr
         assert asked(site) == {"www.test", "one.kr"}
         assert len(records(tmp_path)) == 6
+
+
+@pytest.mark.slow
+@pytest.mark.req("FUT-20")
+def test_a_served_crawl_says_that_it_waits_for_a_region(tmp_path: Path) -> None:
+    with Site(PAGES) as site:
+        flags = there(site, "one.kr")
+        asked_for = {
+            "collectionId": "korea",
+            "seedUrls": urls(("one.kr",)),
+            "config": {"hostRegions": [".kr=kr"], "qualityThreshold": 0, "requestsPerSecond": 5},
+        }
+        with Served(tmp_path / "data", "--region", "us", *flags) as served:
+            job = served.post("/crawls", asked_for)["jobId"]
+            wait_for(lambda: bool(served.get(f"/crawls/{job}")["unserved"]))
+            told = served.get(f"/crawls/{job}")
+            assert told["config"]["hostRegions"] == [".kr=kr"]
+            assert "1 URLs on 1 hosts wait for a worker of region kr" in told["unserved"]
+            why = served.get(f"/crawls/{job}/why?url=http://one.kr/")
+            assert why["decidedBy"] == "regions"
+            key = served.key
+            served.stop()
+        assert site.log == []
+        with Served(tmp_path / "data", "--region", "kr", *flags) as served:
+            served.key = key
+            wait_for(lambda: served.get(f"/crawls/{job}")["status"] == "completed")
+            assert served.get(f"/crawls/{job}")["unserved"] is None
+        assert asked(site) == {"one.kr"}
 
 
 @pytest.mark.slow

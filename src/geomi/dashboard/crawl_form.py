@@ -24,7 +24,14 @@ WHOLES = (
     "requestsPerDay",
 )
 NUMBERS = ("requestsPerSecond", "qualityThreshold")
-LISTS = ("includePatterns", "excludePatterns", "allowedDomains", "contentTypes")
+LISTS = (
+    "includePatterns",
+    "excludePatterns",
+    "allowedDomains",
+    "contentTypes",
+    "regions",
+    "hostRegions",
+)
 FLAGS = (
     "followExternalLinks",
     "respectRobotsTxt",

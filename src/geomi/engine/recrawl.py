@@ -44,10 +44,12 @@ class RecrawlRequest:
     Args:
         budget: how many pages may be asked for; None for all that are due.
         due_only: spend a budget on pages that are due, and leave the rest of it.
+        with_robots: the budget has to do for the robots.txt of each host, too.
     """
 
     budget: int | None = None
     due_only: bool = False
+    with_robots: bool = False
 
 
 class Beliefs:
@@ -174,7 +176,10 @@ async def begin(
         if not chosen and job is None:
             return None
         is_old = job is not None
-        return await _put_back(world, job or await _create(world, crawl, wish), chosen), is_old
+        job = job or await _create(world, crawl, wish)
+        if wish.with_robots and wish.budget is not None:
+            job, chosen = _with_robots(job, chosen, wish.budget)
+        return await _put_back(world, job, chosen), is_old
 
 
 @asynccontextmanager
@@ -267,6 +272,22 @@ async def _create(world: World, crawl: CrawlJob, wish: RecrawlRequest) -> CrawlJ
     )
     await world.store.jobs.create(job)
     return job
+
+
+def _with_robots(
+    job: CrawlJob, chosen: Sequence[RevisitCandidate], budget: int
+) -> tuple[CrawlJob, list[RevisitCandidate]]:
+    """Return as many pages as a number of requests will do for, and the job with its limit."""
+    hosts: set[str] = set()
+    kept: list[RevisitCandidate] = []
+    for one in chosen:
+        if len(kept) + len(hosts | {one.page.host}) >= budget:
+            break
+        kept.append(one)
+        hosts.add(one.page.host)
+    most = max(1, min(job.config.limits.max_pages or budget, budget - len(hosts)))
+    limits = replace(job.config.limits, max_pages=most)
+    return replace(job, config=replace(job.config, limits=limits)), kept
 
 
 async def _put_back(world: World, job: CrawlJob, chosen: list[RevisitCandidate]) -> CrawlJob:

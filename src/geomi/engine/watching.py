@@ -4,8 +4,9 @@ Rules kept:
 - A run begins when the first page is due, and no sooner after the run before than a page may be
   visited again (`recrawl.min_interval_s`). All pages that are due by then go into it.
 - The requests of a crawl's recrawls in any 24 hours stay within its budget. They are counted in
-  the store with each visit, so that a restart forgets none. A visit may need more requests than
-  one; what a run takes beyond its pages, the next run has less.
+  the store with each visit, so that a restart forgets none. A run reckons with one request for
+  each page and one for the robots.txt of each host. What it takes beyond that, for redirects and
+  further attempts, the next run has less.
 - The next run is written down with the crawl. Whoever comes then plans anew.
 - A crawl rests where another has taken its place, and after a failure for a while.
 """
@@ -17,6 +18,7 @@ from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass
 
 from geomi.engine import recrawl
+from geomi.engine.recrawl import RecrawlRequest
 from geomi.engine.world import World
 from geomi.errors import GeomiError
 from geomi.model.history import RevisitPage
@@ -24,6 +26,7 @@ from geomi.model.job import CrawlJob, JobKind
 from geomi.recrawl.due import next_visit_s
 from geomi.recrawl.rate import DAY_S, Belief
 
+LEAST_REQUESTS = 2  # a run can do something with them: robots.txt, and a page
 RUNNING_LOOK_S = 10.0  # while a run is under way
 FAILED_LOOK_S = 600.0
 
@@ -115,6 +118,11 @@ async def look(world: World, crawl: CrawlJob, *, budget: int | None = None) -> W
     return None
 
 
+def wish_of(left: int) -> RecrawlRequest:
+    """Return what a run asks for that may send so many requests."""
+    return RecrawlRequest(left, due_only=True, with_robots=True)
+
+
 async def put_off(world: World, crawl: CrawlJob, error: GeomiError) -> None:
     """Let a crawl rest that could not be visited, and write down why."""
     at_s = world.clock.wall_s() + FAILED_LOOK_S
@@ -154,8 +162,12 @@ def _left(runs: Sequence[CrawlJob], budget: int, at_s: float) -> int:
 
 def _free_s(runs: Sequence[CrawlJob], budget: int, now_s: float) -> float:
     """Return when a budget has something left."""
+
+    def is_enough(time: float) -> bool:
+        return _left(runs, budget, time) >= LEAST_REQUESTS
+
     times = [now_s, *(job.created_at_s + DAY_S for job in reversed(runs))]
-    return next(time for time in times if time >= now_s and _left(runs, budget, time))
+    return next(time for time in times if time >= now_s and is_enough(time))
 
 
 def _first(

@@ -362,7 +362,7 @@ class Recrawl:
     max_interval_s: Seconds = 30 * 86_400.0
     # By `geomi watch` and the service; None: unless the crawl is kept only for a time.
     watch: bool | None = None
-    requests_per_day: Annotated[int, Ge(1), Le(1_000_000)] = 1000  # of recrawls, in any 24 hours
+    requests_per_day: Annotated[int, Ge(2), Le(1_000_000)] = 1000  # of recrawls, in any 24 hours
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,7 +16,6 @@ from geomi.app.use.crawl import refuse_unservable
 from geomi.app.use.ranks import refresh_due_ranks
 from geomi.app.use.retention import CLEAN_EVERY_S, clean
 from geomi.engine import recrawl, watching
-from geomi.engine.recrawl import RecrawlRequest
 from geomi.engine.visit.preview_text import erase_expired_texts
 from geomi.engine.worker.leader import Leadership
 from geomi.errors import GeomiError, StoreBusy, StoreError
@@ -75,7 +74,7 @@ async def _visit_again(desk: TenantService, name: str) -> None:
     try:
         refuse_unservable(desk.home, crawl)
         await crawls.refuse_crowd(desk)
-        await recrawl.draft(desk.world, crawl, RecrawlRequest(plan.left, due_only=True))
+        await recrawl.draft(desk.world, crawl, watching.wish_of(plan.left))
     except StoreBusy:
         return  # another process is at it; the next look is written down already
     except StoreError:

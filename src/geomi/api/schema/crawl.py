@@ -56,7 +56,7 @@ PageTypeName = Literal["article", "product", "faq", "policy", "landing", "contac
 Watch = Annotated[Flag, Field(description="Visit pages again when they are due, unasked.")]
 RequestsPerDay = Annotated[
     int,
-    Field(ge=1, le=1_000_000, description="Requests of all recrawls in any 24 hours."),
+    Field(ge=2, le=1_000_000, description="Requests of all recrawls in any 24 hours."),
     WHOLE,
 ]
 Patterns = Annotated[tuple[Pattern, ...], Field(max_length=MAX_PATTERNS)]
@@ -83,6 +83,8 @@ _SETTINGS: dict[str, str] = {
     "content_types": "http.content_types",
     "watch": "recrawl.watch",
     "requests_per_day": "recrawl.requests_per_day",
+    "regions": "regions.job",
+    "host_regions": "regions.hosts",
 }
 
 
@@ -148,6 +150,14 @@ class CrawlSettings(RequestModel):
     ] = None
     watch: Watch = True
     requests_per_day: RequestsPerDay = 1000
+    regions: Annotated[
+        Patterns,
+        Field(description="Regions whose workers ask the hosts. Default: every worker does."),
+    ] = ()
+    host_regions: Annotated[
+        Patterns,
+        Field(description="Regions of single hosts: `HOST=REGION` or `.SUFFIX=REGION`."),
+    ] = ()
 
     def settings(self) -> dict[str, object]:
         """Return what was said, by dotted key; what was not said is the profile's."""
@@ -290,6 +300,8 @@ class CrawlConfigResponse(ResponseModel):
     extraction_schema: dict[str, JsonValue] | None
     watch: bool
     requests_per_day: int
+    regions: tuple[str, ...]
+    host_regions: tuple[str, ...]
 
     @classmethod
     def of(cls, job: CrawlJob) -> CrawlConfigResponse:
@@ -322,6 +334,8 @@ class CrawlConfigResponse(ResponseModel):
             extraction_schema=orjson.loads(schema) if (schema := config.analysis.schema) else None,
             watch=job.is_watched,
             requests_per_day=config.recrawl.requests_per_day,
+            regions=config.regions.job,
+            host_regions=config.regions.hosts,
         )
 
 
@@ -346,6 +360,7 @@ class CrawlResponse(ResponseModel):
     next_run_at: datetime | None = Field(
         description="When the next recrawl begins, or is planned if `watch` was changed just now."
     )
+    unserved: str | None = Field(description="What waits for a region without a live worker.")
     watch_problem: str | None = Field(description="What keeps `watch` from visiting pages again.")
 
     @classmethod
@@ -368,6 +383,7 @@ class CrawlResponse(ResponseModel):
             provider=job.provider or None,
             recrawl_of=job.crawl or None,
             next_run_at=moment_or_none(next_run_s(job)),
+            unserved=figures.unserved or None,
             watch_problem=(job.watch_note or None) if job.is_watched else None,
         )
 

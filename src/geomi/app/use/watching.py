@@ -15,7 +15,6 @@ from geomi.app.recovery import recover
 from geomi.app.use.crawl import check_formats, refuse_unserved_region
 from geomi.app.use.recrawl import RecrawlResult, recrawl
 from geomi.engine import watching
-from geomi.engine.recrawl import RecrawlRequest
 from geomi.engine.watching import NextVisit, WatchPlan
 from geomi.engine.worker.heartbeat import with_heartbeat
 from geomi.engine.worker.supervisor import Supervisor
@@ -158,7 +157,7 @@ class DirectoryWatch:
             if self._leaving.is_set():
                 supervisor.interrupt()
 
-        wish = RecrawlRequest(plan.left, due_only=True)
+        wish = watching.wish_of(plan.left)
         try:
             result = await recrawl(self._home, crawl.id, wish, self._options, on_start=start)
             if result is not None:

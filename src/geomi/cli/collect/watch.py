@@ -33,7 +33,7 @@ def watch(  # noqa: PLR0913  # one parameter a flag is what the command line is
     budget: Annotated[
         int | None,
         typer.Option(
-            min=1,
+            min=2,
             max=MAX_BUDGET,
             metavar="N",
             help="At most this many requests for each crawl in any 24 hours.",

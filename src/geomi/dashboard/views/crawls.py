@@ -17,6 +17,7 @@ from geomi.dashboard.form import choice
 from geomi.dashboard.guard import DashboardRequestDep, PageRoute
 from geomi.dashboard.pages import DashboardRequest
 from geomi.engine.inspect.alarms import CrawlJudgement, judge_job
+from geomi.engine.regions import describe_unserved, unserved
 from geomi.errors import UnknownName
 from geomi.model.index.chunk import ChunkMeasure
 from geomi.model.job import CrawlJob, JobFilter, JobState
@@ -107,6 +108,7 @@ async def look(job_id: str, visit: DashboardRequestDep) -> Response:
         drawn=now,
         quality=judged,
         next_run_s=next_run_s(job),
+        unserved=describe_unserved(await unserved(visit.desk.world, job)),
     )
 
 

@@ -31,8 +31,8 @@ from geomi.app.use import channels
 from geomi.app.use.crawl import Plan, draft_job, make_plan, rules_of, start_drafted
 from geomi.app.use.deletion import delete_job
 from geomi.app.use.provider_session import MAX_AT_ONCE
-from geomi.engine import jobs, recrawl
-from geomi.engine.recrawl import RecrawlRequest
+from geomi.engine import jobs, recrawl, watching
+from geomi.engine.regions import describe_unserved, unserved
 from geomi.engine.visit.links import LinkGate
 from geomi.engine.visit.rules import job_rules
 from geomi.errors import (
@@ -45,6 +45,8 @@ from geomi.errors import (
     UnknownName,
     WrongState,
 )
+from geomi.frontier.region import RegionMap
+from geomi.model.config import Regions
 from geomi.model.index.document import DocumentState
 from geomi.model.job import CrawlJob, Expired, JobFilter, JobKind, JobState, StopReason
 from geomi.model.site import Provider
@@ -144,6 +146,10 @@ def plan_for(desk: TenantService, order: CrawlOrder) -> Plan:
         with in_field(key):
             for text in _texts(order.settings.get(key)):
                 glob.compile(text)
+    with in_field("regions.job"):
+        RegionMap(Regions(job=tuple(_texts(order.settings.get("regions.job")))))
+    with in_field("regions.hosts"):
+        RegionMap(Regions(hosts=tuple(_texts(order.settings.get("regions.hosts")))))
     with in_field("config"):
         resolved = resolve_under_profile(_layers(settings, order))
         if not order.is_ours:
@@ -227,11 +233,16 @@ def is_operators_own(url: Url, settings: Settings) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class CrawlCounts:
-    """A crawl's URLs by status, as a list of them shows, and what search finds of it (JOB-02)."""
+    """A crawl's URLs by status, as a list of them shows, and what search finds of it (JOB-02).
+
+    Args:
+        unserved: what waits for workers of regions where none is alive.
+    """
 
     by_status: Mapping[UrlStatus, int]
     indexed: int
     chunks: int
+    unserved: str = ""
 
     @property
     def queued(self) -> int:
@@ -288,8 +299,12 @@ async def crawl_counts(desk: TenantService, job: CrawlJob) -> CrawlCounts:
     for one in counts:
         by_status[status_of(one.state, one.document, job, is_page=one.is_page)] += one.entries
     found = [one for one in counts if one.document is DocumentState.INDEXED]
+    waiting = () if job.state.is_final else await unserved(desk.world, job)
     return CrawlCounts(
-        by_status, sum(one.entries for one in found), sum(one.chunks for one in found)
+        by_status,
+        sum(one.entries for one in found),
+        sum(one.chunks for one in found),
+        describe_unserved(waiting),
     )
 
 
@@ -462,7 +477,7 @@ async def _admitted(desk: TenantService, name: str, *, is_session_full: bool) ->
 async def _begin(desk: TenantService, job: CrawlJob) -> None:
     try:
         if job.kind is JobKind.RECRAWL:
-            wish = RecrawlRequest(job.config.limits.max_pages or None, due_only=True)
+            wish = watching.wish_of(job.config.limits.max_pages)
             await recrawl.begin(desk.world, await recrawl.first_job(desk.world, job.id), wish)
         else:
             await start_drafted(desk.home, job)
