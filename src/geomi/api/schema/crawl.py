@@ -12,6 +12,7 @@ import orjson
 from pydantic import ConfigDict, Field, JsonValue
 from pydantic.config import JsonDict
 
+from geomi.api.schema.safety import SAFETY_NAMES, ContentSafetyRequest, ContentSafetyResponse
 from geomi.api.schema.wire import (
     MAX_LIMIT,
     MAX_URL_CHARS,
@@ -133,6 +134,7 @@ class CrawlSettings(RequestModel):
         dict[str, JsonValue] | None,
         Field(description="Fields to extract from every page: a JSON Schema without references."),
     ] = None
+    content_safety: ContentSafetyRequest = ContentSafetyRequest()
 
     def settings(self) -> dict[str, object]:
         """Return what was said, by dotted key; what was not said is the profile's."""
@@ -152,7 +154,7 @@ class CrawlSettings(RequestModel):
             told["analysis.schema"] = orjson.dumps(self.extraction_schema).decode()
         if self.follow_external_links:
             told["scope.within"] = Within.ANY.value
-        return told
+        return told | self.content_safety.settings()
 
 
 class ContractSettings(CrawlSettings):
@@ -179,6 +181,7 @@ SETTING_NAMES = {key: f"config.{_alias(name)}" for name, key in _SETTINGS.items(
     "scope.hosts": "config.allowedDomains",
     "scope.within": "config.followExternalLinks",
 }
+SETTING_NAMES |= {key: f"config.contentSafety.{name}" for key, name in SAFETY_NAMES.items()}
 
 _EXAMPLE: JsonDict = {
     "collectionId": "handbook",
@@ -264,6 +267,7 @@ class CrawlConfigResponse(ResponseModel):
     quality_threshold: float
     target_content_types: tuple[str, ...]
     extraction_schema: dict[str, JsonValue] | None
+    content_safety: ContentSafetyResponse
 
     @classmethod
     def of(cls, job: CrawlJob) -> CrawlConfigResponse:
@@ -293,6 +297,7 @@ class CrawlConfigResponse(ResponseModel):
             quality_threshold=config.analysis.quality_threshold,
             target_content_types=tuple(one.value for one in config.analysis.page_types),
             extraction_schema=orjson.loads(schema) if (schema := config.analysis.schema) else None,
+            content_safety=ContentSafetyResponse.of(config),
         )
 
 
