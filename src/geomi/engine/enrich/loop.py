@@ -171,7 +171,7 @@ async def is_index_lost(world: World, search_index: SearchIndex) -> bool:
 def enrich_follower(world: World, search_index: SearchIndex, job: CrawlJob) -> CaptureFollower:
     """Return what enriches the pages of a job."""
     panel = search_index.panel
-    maker = DocumentMaker(job, advisers=panel.name if panel else "")
+    maker = DocumentMaker(job, advisers=panel.name_for(job.config) if panel else "")
     advisor = ModelAdvisor(world, job, panel) if panel else None
     texts = SpooledTexts(world, job)
     is_last = search_index.embedder is None
