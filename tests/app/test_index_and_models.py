@@ -15,13 +15,14 @@ import pytest
 
 from geomi.app.index import open_search_index, search_pages
 from geomi.errors import ConfigError
-from geomi.model.index.document import DocumentFilter
+from geomi.model.index.document import DocumentFilter, DocumentRow
 from geomi.model.index.language_model import ModelPurpose
 from geomi.model.index.search import NO_FILTERS
 from geomi.settings.options import Settings
 from tests.conftest import missing_part
 from tests.e2e.command import LOCAL as COMMAND_LOCAL
 from tests.e2e.command import run
+from tests.support.advising import form_of, quality_told
 from tests.support.crawl import LOCAL, Ear, crawl_in, home_in, page, plan
 from tests.support.models import ModelServer, Scripted, embeddings
 from tests.support.onnx import write_model
@@ -235,3 +236,50 @@ async def test_settings_that_make_no_sense_are_refused(
         async with home_in(tmp_path, Ear(), settings) as home, open_search_index(home):
             pass
     assert refused.value.hint
+
+
+PROSE = "Yesterday Margaret Ellison walked home from the harbour, and Nobody Else saw the lamp. "
+PEOPLE = json.dumps({"names": ["Margaret Ellison", "Zorblax Invented", "1234"]})
+
+
+@pytest.mark.slow
+@pytest.mark.req("SAF-02", "COST-01")
+def test_a_model_finds_names_that_nothing_declares(tmp_path: Path) -> None:
+    """Only where the kind is asked for; a page that may not be stored with it is not indexed."""
+
+    def answer(question: dict[str, Any]) -> Scripted:
+        return PEOPLE if form_of(question) == "names" else quality_told(9)
+
+    asked: dict[str, int] = {}
+    told: dict[str, tuple[str, object]] = {}
+    kinds = "safety.pii_types=email,name"
+    with Site({"/": page("harbour", text=PROSE * 5)}) as site, ModelServer(answer) as server:
+        env = {"GEOMI_MODEL_ENDPOINT": server.endpoint, "GEOMI_MODEL": "tiny"}
+        for name, rules in {
+            "unasked": [],
+            "flag": ["--set", kinds],
+            "redact": ["--set", kinds, "--set", "safety.pii=redact"],
+        }.items():
+            folder = ["-o", str(tmp_path / name)]
+            done = run("crawl", site.url("/"), *folder, *COMMAND_LOCAL, *rules, "--delay", "0")
+            assert done.returncode == 0, done.stderr
+            before = len(server.asked)
+            assert run("enrich", "--once", *folder, env=env).returncode == 0
+            asked[name] = sum(form_of(one) == "names" for one in server.asked[before:])
+            (row,) = rows_in(tmp_path / name)
+            told[name] = (row.reason, orjson.loads(row.analysis)["personal"])
+        lines = json.loads(run("cost", "-o", str(tmp_path / "flag"), "--json").stdout)["lines"]
+    assert asked == {"unasked": 0, "flag": 1, "redact": 1}
+    assert told == {
+        "unasked": ("accepted", []),
+        "flag": ("accepted", [["name", 1]]),
+        "redact": ("personal_data", [["name", 1]]),
+    }
+    assert {line["purpose"] for line in lines} >= {"names", "quality"}
+
+
+@waits
+async def rows_in(root: Path) -> list[DocumentRow]:
+    """Return the documents of a data directory."""
+    async with home_in(root, Ear()) as home:
+        return await home.world.store.documents.list(DocumentFilter(), after="", limit=10)

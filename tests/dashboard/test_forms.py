@@ -11,7 +11,16 @@ import pytest
 
 from geomi.api.schema.crawl import CrawlRequest, CrawlSettings
 from geomi.dashboard import crawl_form
-from geomi.dashboard.crawl_form import FLAGS, LISTS, NUMBERS, TYPES, WHOLES, crawl_of, read_crawl
+from geomi.dashboard.crawl_form import (
+    FLAGS,
+    LISTS,
+    NUMBERS,
+    SAFETY,
+    TYPES,
+    WHOLES,
+    crawl_of,
+    read_crawl,
+)
 from geomi.dashboard.form import SubmittedForm
 from geomi.model.config import Within
 from geomi.model.job import JobFilter, JobState
@@ -41,6 +50,10 @@ CRAWL: Fields = {
     "maxContentLength": "5000",
     "qualityThreshold": "2.5",
     "targetContentTypes": ("article", "faq"),
+    "piiAction": "redact",
+    "piiKinds": ("email", "name"),
+    "sensitiveAction": "off",
+    "copyrightAction": "skip",
     "profile": "default",
     "flags": "on",
     "respectRobotsTxt": "on",
@@ -51,7 +64,7 @@ CRAWL: Fields = {
 def test_the_form_has_every_field_of_the_api() -> None:
     fields = {one.alias for one in CrawlSettings.model_fields.values()}
     programs = {"extractionSchema"}  # nobody types one
-    assert {*WHOLES, *NUMBERS, *LISTS, *FLAGS, TYPES} == fields - programs
+    assert {*WHOLES, *NUMBERS, *LISTS, *FLAGS, TYPES, SAFETY} == fields - programs
     asked = {one.alias for one in CrawlRequest.model_fields.values()}
     assert asked == {"collectionId", "seedUrls", "sitemapUrls", "profile", "config"}
 
@@ -80,6 +93,9 @@ async def test_a_crawl_is_started_with_what_the_form_says(tmp_path: Path) -> Non
         assert job.config.politeness.delay_s == 2 and job.config.robots.respect
         assert not job.config.analysis.classify and not job.config.analysis.quality
         assert [str(one) for one in job.config.analysis.page_types] == ["article", "faq"]
+        safety, rules = job.config.safety, job.config.analysis
+        assert (safety.pii, safety.pii_types) == ("redact", ("email", "name"))
+        assert (rules.sensitive, rules.copyright) == ("off", "skip")
 
 
 @pytest.mark.parametrize(

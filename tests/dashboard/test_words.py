@@ -9,7 +9,7 @@ from importlib import resources
 import pytest
 
 from geomi.admit.rules import Admission
-from geomi.dashboard.crawl_form import FLAGS, LISTS, NUMBERS, TYPES, WHOLES
+from geomi.dashboard.crawl_form import ACTIONS, FLAGS, KINDS, LISTS, NUMBERS, TYPES, WHOLES
 from geomi.dashboard.translations import LANGUAGES, choose_language, translations_of
 from geomi.engine.inspect.alarms import AlarmRule
 from geomi.engine.inspect.why import _ANSWERS, _NOT_ASKED
@@ -35,6 +35,8 @@ NAMED: dict[str, list[str]] = {
     "role": [*KeyRole],
     "scope": [*KeyScope],
     "answer": [*_ANSWERS.values(), *_NOT_ASKED.values()],
+    "action": sorted({one for actions in ACTIONS.values() for one in actions}),
+    "safety_kind": [kind for _, kinds in KINDS.values() for kind in kinds],
     "field": [*WHOLES, *NUMBERS, *LISTS, *FLAGS, TYPES],
     "step": [
         name

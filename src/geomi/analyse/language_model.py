@@ -82,6 +82,11 @@ _CUSTOM = (
     "Fill in the form from the page. Take over only what stands in it, in its own words unless a "
     "field's description asks for others. What the page does not say is null; nothing is guessed."
 )
+_NAMES = (
+    "List every name of a person that stands on the page, each once, written as it stands there: "
+    "given name and family name, without titles. A name of a company, a product, a place, or of "
+    "somebody in a story is none. Where the page names nobody, the list is empty."
+)
 _TEXT: JsonSchema = {"type": "string"}
 _MAYBE: JsonSchema = {"type": ["string", "null"]}
 _SHARE: JsonSchema = {"type": "number", "minimum": 0, "maximum": 1}
@@ -99,6 +104,7 @@ MAX_ITEMS = 100
 BEST = 10.0
 T = TypeVar("T")
 _CODE = re.compile("[A-Za-z]{3}")
+_PERSON = re.compile(r"(?=.{2,60}\Z)[^\W\d_][^\d\[\]<>|]*")
 
 
 def _object(**properties: JsonSchema) -> JsonSchema:
@@ -128,6 +134,7 @@ QUALITY = _object(
     flags=_array({"type": "string", "enum": list(Flag)}),
     summary=_TEXT,
 )
+PEOPLE = _object(names=_array(_TEXT))
 FIELDS: Mapping[PageType, JsonSchema] = {
     PageType.PRODUCT: _object(
         name=_MAYBE,
@@ -176,6 +183,12 @@ def ask_for_custom(url: str, title: str, text: str, form: JsonSchema) -> Prompt:
     """Ask for the fields of a job's own schema."""
     material = page_material(url, title, text[:EXTRACT_CHARS])
     return Prompt(f"{_PAGE}\n\n{_CUSTOM}", material, "custom_fields", form, 4000)
+
+
+def ask_for_names(url: str, title: str, text: str) -> Prompt:
+    """Ask for the people that a page names."""
+    material = page_material(url, title, text[:EXTRACT_CHARS])
+    return Prompt(f"{_PAGE}\n\n{_NAMES}", material, "names", PEOPLE, 1000)
 
 
 def page_material(url: str, title: str, text: str) -> str:
@@ -236,6 +249,12 @@ def read_quality(told: object, engine: Engine) -> PageQuality:
         flags=tuple((flag, flag in raised) for flag in Flag),
         engine=engine,
     )
+
+
+def read_names(told: object) -> frozenset[str]:
+    """Read names of people; what is too short, too long or a number is none."""
+    names = _items(_answered_object(told, "the answer"), "names", _plain)
+    return frozenset(name for name in names if _PERSON.fullmatch(name))
 
 
 def read_answered_fields(told: object, page_type: PageType, engine: Engine) -> ExtractedFields:

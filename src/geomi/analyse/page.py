@@ -66,7 +66,7 @@ def analyse(subject: AnalysisInput, rules: AnalysisRules) -> Analysis:
     decision = decide(subject, findings, rules)
     custom = read_custom(article, read_schema(rules.schema)) if rules.schema else None
     parts = (classification, quality, fields, summary, copyright, sensitive, custom)
-    return Analysis(decision, *parts)
+    return Analysis(decision, *parts, personal=article.personal)
 
 
 def decide_anew(subject: AnalysisInput, known: Analysis, rules: AnalysisRules) -> IndexDecision:

@@ -237,6 +237,7 @@ def _panel(
     models = {
         ModelPurpose.CLASSIFY: small,
         ModelPurpose.QUALITY: small,
+        ModelPurpose.NAMES: small,
         ModelPurpose.EXTRACT: large,
     }
     return LanguageModels(endpoint, models, price)
@@ -250,6 +251,7 @@ def _on_bedrock(
     names = {
         ModelPurpose.CLASSIFY: CLASSIFIER,
         ModelPurpose.QUALITY: CRITIC,
+        ModelPurpose.NAMES: CRITIC,
         ModelPurpose.EXTRACT: settings.model_extract or EXTRACTOR,
     }
     return {purpose: BedrockModel(bedrock, name) for purpose, name in names.items()}

@@ -12,6 +12,8 @@ from geomi.api.problems import wire_name
 from geomi.api.schema.crawl import CrawlRequest, CrawlSettings
 from geomi.dashboard.form import SubmittedForm
 from geomi.errors import FieldRefused
+from geomi.model.index.analysis import SensitiveCategory
+from geomi.model.personal_data import PiiKind
 
 WHOLES = (
     "maxDepth",
@@ -41,6 +43,14 @@ FLAGS = (
     "watch",
 )
 TYPES = "targetContentTypes"
+SAFETY = "contentSafety"
+# What each part of it can be told to do, as one choice; the kinds that it looks for are boxes.
+ACTIONS: Mapping[str, tuple[str, ...]] = {
+    "pii": ("off", "flag", "redact", "skip"),
+    "sensitive": ("off", "flag", "skip"),
+    "copyright": ("off", "flag", "skip"),
+}
+KINDS = {"pii": ("types", tuple(PiiKind)), "sensitive": ("categories", tuple(SensitiveCategory))}
 FORM = "form"  # where a complaint stands that is of no field
 
 Faults = dict[str, str]
@@ -106,6 +116,8 @@ def read_crawl(form: SubmittedForm) -> CrawlFormData:
         }
     if form.every(TYPES):
         config[TYPES] = form.every(TYPES)
+    if safety := _safety(form):
+        config[SAFETY] = safety
     asked.payload = {
         "collectionId": form.text("collectionId"),
         "seedUrls": form.lines("seedUrls"),
@@ -115,6 +127,27 @@ def read_crawl(form: SubmittedForm) -> CrawlFormData:
     if form.lines("sitemapUrls"):
         asked.payload["sitemapUrls"] = form.lines("sitemapUrls")
     return asked
+
+
+def _safety(form: SubmittedForm) -> dict[str, object]:
+    """Read what a crawl does about content, in the shape of the API."""
+    told: dict[str, object] = {}
+    for part, actions in ACTIONS.items():
+        action, rule = form.text(f"{part}Action"), dict[str, object]()
+        if part == "copyright" and action in actions:
+            rule = {
+                "detectCopyrightNotice": action != "off",
+                "skipCopyrightedContent": action == "skip",
+            }
+        elif action == "off":
+            rule = {"enabled": False}
+        elif action:
+            rule = {"action": action}
+        if part in KINDS and (chosen := form.every(f"{part}Kinds")):
+            rule[KINDS[part][0]] = chosen
+        if rule:
+            told[part] = rule
+    return told
 
 
 def crawl_of(asked: CrawlFormData) -> CrawlRequest | None:

@@ -7,6 +7,7 @@ back with a later crawl of its page.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 import orjson
@@ -133,6 +134,12 @@ async def search(desk: TenantService, query: str, filters: Filters, *, limit: in
     return await ask(
         search_index.index, query, filters=filters, limit=limit, embedder=search_index.embedder
     )
+
+
+async def analyses(desk: TenantService, names: Iterable[str]) -> dict[str, dict[str, object]]:
+    """Return what is understood of some documents, by their ids in the store."""
+    rows = [await desk.world.store.documents.get(name) for name in dict.fromkeys(names)]
+    return {row.id: orjson.loads(row.analysis) for row in rows if row is not None}
 
 
 async def explain(desk: TenantService, job_id: str, url: str) -> Explanation:

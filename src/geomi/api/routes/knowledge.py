@@ -189,9 +189,9 @@ async def delete_document(document_id: DocumentId, desk: TenantServiceDep) -> No
 )
 async def find(asked: SearchRequest, desk: TenantServiceDep) -> SearchResponse:
     """Search documents; the results are quotations of at most 200 characters with their sources."""
-    return SearchResponse.of(
-        await documents.search(desk, asked.query, asked.filters(), limit=asked.limit)
-    )
+    found = await documents.search(desk, asked.query, asked.filters(), limit=asked.limit)
+    named = (hit.passage.key.document for hit in found.hits)
+    return SearchResponse.of(found, await documents.analyses(desk, named))
 
 
 @router.get(

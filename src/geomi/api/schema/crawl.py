@@ -12,6 +12,7 @@ import orjson
 from pydantic import ConfigDict, Field, JsonValue
 from pydantic.config import JsonDict
 
+from geomi.api.schema.safety import SAFETY_NAMES, ContentSafetyRequest, ContentSafetyResponse
 from geomi.api.schema.wire import (
     MAX_LIMIT,
     MAX_URL_CHARS,
@@ -158,6 +159,7 @@ class CrawlSettings(RequestModel):
         Patterns,
         Field(description="Regions of single hosts: `HOST=REGION` or `.SUFFIX=REGION`."),
     ] = ()
+    content_safety: ContentSafetyRequest = ContentSafetyRequest()
 
     def settings(self) -> dict[str, object]:
         """Return what was said, by dotted key; what was not said is the profile's."""
@@ -177,7 +179,7 @@ class CrawlSettings(RequestModel):
             told["analysis.schema"] = orjson.dumps(self.extraction_schema).decode()
         if self.follow_external_links:
             told["scope.within"] = Within.ANY.value
-        return told
+        return told | self.content_safety.settings()
 
 
 class ContractSettings(CrawlSettings):
@@ -205,6 +207,7 @@ SETTING_NAMES = {key: f"config.{_alias(name)}" for name, key in _SETTINGS.items(
     "scope.hosts": "config.allowedDomains",
     "scope.within": "config.followExternalLinks",
 }
+SETTING_NAMES |= {key: f"config.contentSafety.{name}" for key, name in SAFETY_NAMES.items()}
 
 _EXAMPLE: JsonDict = {
     "collectionId": "handbook",
@@ -302,6 +305,7 @@ class CrawlConfigResponse(ResponseModel):
     requests_per_day: int
     regions: tuple[str, ...]
     host_regions: tuple[str, ...]
+    content_safety: ContentSafetyResponse
 
     @classmethod
     def of(cls, job: CrawlJob) -> CrawlConfigResponse:
@@ -336,6 +340,7 @@ class CrawlConfigResponse(ResponseModel):
             requests_per_day=config.recrawl.requests_per_day,
             regions=config.regions.job,
             host_regions=config.regions.hosts,
+            content_safety=ContentSafetyResponse.of(config),
         )
 
 

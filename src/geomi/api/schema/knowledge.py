@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from datetime import datetime
 from typing import Annotated, Self
 
+import orjson
 from pydantic import ConfigDict, Field
 
 from geomi.analyse.page_text import read_text
 from geomi.api.schema.analysis import ContentAnalysisResponse
+from geomi.api.schema.safety import ContentFlagsResponse
 from geomi.api.schema.wire import (
     MAX_LIMIT,
     WHOLE,
@@ -110,6 +113,7 @@ class DocumentResponse(ResponseModel):
     language: str | None
     quality: float | None
     chunks: int
+    content_flags: ContentFlagsResponse
     updated_at: datetime
 
     @classmethod
@@ -122,6 +126,7 @@ class DocumentResponse(ResponseModel):
             crawl_job_id=row.job,
             page_type=row.page_type or None,
             language=row.language or None,
+            content_flags=ContentFlagsResponse.of(orjson.loads(row.analysis)),
             updated_at=moment(row.updated_at_s),
             **more,
         )
@@ -266,11 +271,16 @@ class SearchHitResponse(ResponseModel):
     site: str
     page_type: str | None
     language: str | None
+    content_flags: ContentFlagsResponse
     date: datetime
 
     @classmethod
-    def of(cls, hit: Hit) -> SearchHitResponse:
-        """Write an answer."""
+    def of(cls, hit: Hit, kept: Mapping[str, object]) -> SearchHitResponse:
+        """Write an answer.
+
+        Args:
+            kept: the analysis of its document; empty if that is gone.
+        """
         passage = hit.passage
         return cls.from_fields(
             passage,
@@ -281,6 +291,7 @@ class SearchHitResponse(ResponseModel):
             collection_id=passage.collection,
             page_type=passage.page_type or None,
             language=passage.language or None,
+            content_flags=ContentFlagsResponse.of(kept),
             date=moment(passage.date_s),
         )
 
@@ -292,10 +303,19 @@ class SearchResponse(ResponseModel):
     problem: str | None = Field(description="Why the search could not use vectors.")
 
     @classmethod
-    def of(cls, found: SearchResults) -> SearchResponse:
-        """Write answers."""
+    def of(
+        cls, found: SearchResults, analyses: Mapping[str, Mapping[str, object]]
+    ) -> SearchResponse:
+        """Write answers.
+
+        Args:
+            analyses: of the documents, by their ids in the store.
+        """
         return cls(
-            results=tuple(SearchHitResponse.of(hit) for hit in found.hits),
+            results=tuple(
+                SearchHitResponse.of(hit, analyses.get(hit.passage.key.document, {}))
+                for hit in found.hits
+            ),
             problem=found.problem or None,
         )
 

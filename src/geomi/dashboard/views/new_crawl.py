@@ -10,8 +10,10 @@ from starlette.responses import Response
 from geomi.api.guard import needs
 from geomi.dashboard import chart
 from geomi.dashboard.crawl_form import (
+    ACTIONS,
     FLAGS,
     FORM,
+    KINDS,
     NUMBERS,
     TYPES,
     WHOLES,
@@ -82,6 +84,8 @@ async def _form(
         numbers=(*WHOLES, *NUMBERS),
         page_types=page_types(),
         types_name=TYPES,
+        actions=ACTIONS,
+        kinds=KINDS,
         profiles=PROFILES,
         collections=known,
         plan=_shown(plan) if plan else None,

@@ -2,13 +2,16 @@
 
 The embedded analysis comes first. Whatever goes wrong with a model, that analysis holds. A model
 is asked for a type only where the weights are unsure. It is asked for fields only of products,
-FAQs and policies where the rules are unsure of them. It is asked nothing once the job's budget is
+FAQs and policies where the rules are unsure of them. It is asked for names of people only where the
+job looks for them (SAF-02). It is asked nothing once the job's budget is
 spent, nor about a page that is kept out in any case. Its answer adds to what was computed:
 
 - A type that a rule decided stays.
 - A flag that counting raised stays up, and such a page is rated no better than counted. Any other
   rating moves by `MAX_SHIFT` at most, so that no page can raise its own rating from poor to good.
 - A model's field counts only where it stands on the page (ANA-17), and only fills a gap.
+- A name counts only where it stands on the page. The page is stored by then: a job that redacts or
+  skips does not index it.
 - The same gate decides again, from the same values.
 
 An answer that is no JSON, or not of the requested form, is sent back once with its problem (C-72).
@@ -37,10 +40,12 @@ from geomi.analyse.language_model import (
     VERSION,
     ask_for_custom,
     ask_for_fields,
+    ask_for_names,
     ask_for_quality,
     ask_for_type,
     enclosed,
     read_answered_fields,
+    read_names,
     read_quality,
     read_type,
     visible,
@@ -48,6 +53,7 @@ from geomi.analyse.language_model import (
 from geomi.analyse.page import decide_anew, read_fields_anew
 from geomi.engine.world import World
 from geomi.errors import ModelError
+from geomi.model.config import CrawlConfig, Safety
 from geomi.model.event import Warned
 from geomi.model.index.analysis import (
     Analysis,
@@ -63,7 +69,9 @@ from geomi.model.index.analysis import (
 )
 from geomi.model.index.language_model import MICROS, CostLine, ModelPurpose, ModelReply, Prompt
 from geomi.model.job import CrawlJob
+from geomi.model.personal_data import PiiAction, PiiKind
 from geomi.ports.models import LanguageModel
+from geomi.private.detect import count
 
 # The weights are right in 96 of 100 cases where they are at least so sure (`kinds.json`).
 SURE = 0.8
@@ -102,11 +110,14 @@ class LanguageModels:
     price: Callable[[str, ModelReply], int]
     told: set[str] = field(default_factory=set)
 
-    @property
-    def name(self) -> str:
-        """Everyone who may be asked, by name, and the way they are asked."""
-        asked = (f"{purpose} {model.name}" for purpose, model in self.models.items())
-        return f"{VERSION}: {', '.join(asked)}"
+    def name_for(self, config: CrawlConfig) -> str:
+        """Return everyone who may be asked about a job's pages, and the way they are asked."""
+        asked = ", ".join(
+            f"{purpose} {model.name}"
+            for purpose, model in self.models.items()
+            if purpose is not ModelPurpose.NAMES or looks_for_names(config.safety)
+        )
+        return f"{VERSION}: {asked}"
 
 
 class ModelAdvisor:
@@ -116,6 +127,7 @@ class ModelAdvisor:
         self._world = world
         self._job = job.id
         self._panel = panel
+        self._safety = job.config.safety
         self._budget_micros = ceil(job.config.analysis.budget_usd * MICROS)  # 0: no limit
         self._is_spent = False
 
@@ -124,6 +136,11 @@ class ModelAdvisor:
     ) -> Analysis:
         """Return the analysis of a page with what models add to it."""
         if known.decision.reason in _SETTLED or subject.duplicate_of:
+            return known
+        if looks_for_names(self._safety):
+            subject, known = await self._names(subject, known)
+            known = replace(known, decision=decide_anew(subject, known, rules))
+        if known.decision.reason is IndexReason.PERSONAL_DATA:
             return known
         kind = await self._type(subject, known.classification)
         if kind is not None and kind != known.classification:
@@ -139,6 +156,25 @@ class ModelAdvisor:
         if known.custom is None or not known.decision.should_index:
             return known
         return replace(known, custom=await self._custom(subject, known.custom, rules))
+
+    async def _names(
+        self, subject: AnalysisInput, known: Analysis
+    ) -> tuple[AnalysisInput, Analysis]:
+        """Count the people that a model finds on a page, beside those that rules have found."""
+        article = subject.article
+        prompt = ask_for_names(subject.url, article.title, article.markdown)
+        told = await self._ask(ModelPurpose.NAMES, prompt, lambda told, _: read_names(told))
+        text = f"{article.title}\n{article.markdown}"
+        many = dict(count(text, (PiiKind.NAME,), told) if told else ()).get(PiiKind.NAME, 0)
+        if not many:
+            return subject, known
+        counts = dict(known.personal)
+        counts[PiiKind.NAME] = max(counts.get(PiiKind.NAME, 0), many)
+        known = replace(known, personal=tuple((k, counts[k]) for k in PiiKind if k in counts))
+        if not self._safety.removes:
+            return subject, known
+        why = f"a model found {many} names of people; safety.pii is {self._safety.pii}"
+        return replace(subject, personal_data=why), known
 
     async def _type(
         self, subject: AnalysisInput, known: Classification | None
@@ -244,6 +280,11 @@ class ModelAdvisor:
         if not bill:
             hint = "geomi analyses pages without it meanwhile; `geomi cost` counts the failures"
             self._warn(f"silence of {model.name}", f"no model answers: {consulted.problem}", hint)
+
+
+def looks_for_names(safety: Safety) -> bool:
+    """Return whether a job asks models for names of people."""
+    return safety.pii is not PiiAction.OFF and PiiKind.NAME in safety.pii_types
 
 
 def _fields_of(told: object, engine: Engine, *, page_type: PageType) -> ExtractedFields:

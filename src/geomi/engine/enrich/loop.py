@@ -208,7 +208,8 @@ def embed_follower(
 
 
 def _maker(search_index: SearchIndex, job: CrawlJob) -> DocumentMaker:
-    return DocumentMaker(job, advisers=search_index.panel.name if search_index.panel else "")
+    panel = search_index.panel
+    return DocumentMaker(job, advisers=panel.name_for(job.config) if panel else "")
 
 
 def _enrich_name(maker: DocumentMaker) -> str:

@@ -31,6 +31,7 @@ from geomi.model.page import (
     PageRecord,
     Ref,
 )
+from geomi.model.personal_data import PiiKind
 from geomi.model.robots import Signal, Signals
 from geomi.text.identifiers import sha256_hex
 from geomi.url.parse import display, split
@@ -296,6 +297,7 @@ def subject_of(fields: RecordFields, *, now_s: float) -> AnalysisInput:
 def article_of(fields: RecordFields) -> Article:
     """Return what a record keeps of an article: its markdown and facts, not its plain text."""
     told = fields["metadata"]
+    found = dict(_numbers(told, "pii"))
     return Article(
         title=fields["title"],
         markdown=fields["markdown"],
@@ -316,6 +318,7 @@ def article_of(fields: RecordFields) -> Article:
         metadata=tuple((n, v) for n, v in told.items() if isinstance(v, str) and n not in _OURS),
         kind=_text(told, "kind"),
         kinds=tuple(_numbers(told, "kinds")),
+        personal=tuple((kind, int(found[kind])) for kind in PiiKind if kind in found),
     )
 
 

@@ -16,6 +16,7 @@ from typing import Annotated
 from annotated_types import Ge, Le, MaxLen, MinLen, Predicate
 
 from geomi.model.page import Article
+from geomi.model.personal_data import PiiCounts
 
 
 class WantedType(StrEnum):
@@ -337,7 +338,11 @@ class IndexDecision:
 
 @dataclass(frozen=True, slots=True)
 class Analysis:
-    """Everything that was understood of one page; None is what was not asked for or not found."""
+    """Everything that was understood of one page; None is what was not asked for or not found.
+
+    Args:
+        personal: how many values of each kind of personal data its page was found to have.
+    """
 
     decision: IndexDecision
     classification: Classification | None = None
@@ -347,3 +352,4 @@ class Analysis:
     copyright: Copyright | None = None
     sensitive: tuple[SensitiveFinding, ...] = ()
     custom: CustomFields | None = None
+    personal: PiiCounts = ()

@@ -52,6 +52,7 @@ class ModelPurpose(StrEnum):
     CLASSIFY = "classify"
     QUALITY = "quality"
     EXTRACT = "extract"
+    NAMES = "names"  # of people, where a job looks for them
     SUMMARIZE = "summarize"
     EMBED = "embed"
 
