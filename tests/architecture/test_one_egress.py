@@ -17,7 +17,8 @@ from tests.architecture.tree import Module, dotted_uses, imported, modules
 PACKAGES = frozenset(
     {
         "ada_url", "annotated_types", "backports", "boto3", "botocore", "brotli", "compression",
-        "fastapi", "httptools", "isal", "jinja2", "lancedb", "numpy", "obstore", "onnxruntime",
+        "cryptography", "fastapi", "httptools", "isal", "jinja2", "lancedb", "numpy", "obstore",
+        "onnxruntime",
         "orjson", "psycopg", "publicsuffixlist", "pyarrow", "pydantic", "pydantic_core", "pypdf",
         "ray", "re2", "rich", "starlette", "tokenizers", "turbohtml", "typer", "uvicorn", "uvloop",
         "yaml",

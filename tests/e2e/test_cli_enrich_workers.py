@@ -127,6 +127,20 @@ def test_processes_share_a_job_and_understand_each_page_once(tmp_path: Path) -> 
     assert sum(row.chunks for row in rows) == len(listener.embedded)
 
 
+@pytest.mark.req("SCL-06")
+def test_a_crawl_has_its_pages_indexed_by_several_processes(tmp_path: Path) -> None:
+    listener = Listener()
+    with ModelServer(listener.answer) as server, Site(village(PAGES)) as site:
+        env = model_env(server) | {"GEOMI_INDEX_WORKERS": "2"}
+        rules = ["--delay", "0", "--set", "analysis.quality_threshold=0", "--index"]
+        done = run("crawl", site.url("/"), *LOCAL, *rules, "-o", str(tmp_path), env=env)
+        assert done.returncode == 0, done.stderr
+    assert listener.most_at_once == 2
+    assert len(listener.judged) == PAGES
+    assert set(listener.asked.values()) == {1}
+    assert len(asyncio.run(documents(tmp_path))) == PAGES
+
+
 @pytest.mark.req("SCL-06", "WF-06")
 def test_a_process_that_is_killed_costs_what_it_had_in_hand(tmp_path: Path) -> None:
     crawl(tmp_path)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from geomi.app.use import sign_in
-from geomi.model.sign_in import SignIn
+from geomi.model.site import SignIn
 from geomi.service.crawling.crawls import CrawlOrder, in_field, plan_for
 from geomi.service.service import TenantService
 

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+from datetime import datetime
 from typing import Annotated
 
 from pydantic import ConfigDict, Field
 
 from geomi.api.schema.wire import (
     Flag,
-    Moment,
     RequestModel,
     ResponseModel,
     moment,
@@ -16,7 +16,7 @@ from geomi.api.schema.wire import (
 )
 from geomi.app.use.sign_in import MAX_SECRET_CHARS
 from geomi.engine.visit.sign_in import PLACE
-from geomi.model.sign_in import SignIn, SignInKind
+from geomi.model.site import SignIn, SignInKind
 
 Origin = Annotated[
     str,
@@ -73,10 +73,10 @@ class SignInResponse(ResponseModel):
     origin: str
     token: Annotated[str, Field(description="The site has to serve it at `verificationUrl`.")]
     verification_url: str
-    created_at: Moment
+    created_at: datetime
     verified: Annotated[bool, Field(description="Whether crawls may sign in now.")]
-    verified_at: Moment | None
-    checked_at: Moment | None
+    verified_at: datetime | None
+    checked_at: datetime | None
     problem: str
     kind: Annotated[SignInKind | None, Field(description="Of the secret; null where none is kept.")]
 

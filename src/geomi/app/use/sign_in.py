@@ -29,7 +29,7 @@ from geomi.errors import ConfigError, FieldRefused, UnknownName
 from geomi.fetch.request import Requests, check_headers, is_sendable
 from geomi.model.config import CrawlConfig
 from geomi.model.page import Headers
-from geomi.model.sign_in import SignIn, SignInKind
+from geomi.model.site import SignIn, SignInKind
 from geomi.url.parse import Url
 from geomi.url.parse import parse as parse_url
 from geomi.url.parse import split as split_url

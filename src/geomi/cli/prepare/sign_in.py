@@ -23,7 +23,7 @@ from geomi.cli.data_directory import in_data_directory
 from geomi.cli.options import configure, process_flags
 from geomi.engine.visit.sign_in import PLACE
 from geomi.errors import ConfigError
-from geomi.model.sign_in import SignIn, SignInKind
+from geomi.model.site import SignIn, SignInKind
 
 SECRET_VARIABLE = "GEOMI_SIGN_IN_SECRET"
 

@@ -25,7 +25,7 @@ from geomi.fetch.response import respond
 from geomi.model.event import Warned
 from geomi.model.job import CrawlJob
 from geomi.model.page import Fetched, Headers
-from geomi.model.sign_in import SignIn, SignInKind
+from geomi.model.site import SignIn, SignInKind
 from geomi.model.verdict import Outcome
 from geomi.ports.named_values import NamedValues
 from geomi.url.parse import DEFAULT_PORTS, Url
