@@ -89,7 +89,8 @@ def test_its_selectors_say_what_is_kept_of_a_page(tmp_path: Path, ladder: str) -
     """As docs finds the content of a page, and as the other profiles do."""
     html = (
         "<title>D</title><main><p>Words around the guide, which are not wanted.</p>"
-        "<div class=guide><p>How a loom is set up.</p><p class=old>Once it stood on the floor.</p></div></main>"
+        "<div class=guide><p>How a loom is set up.</p>"
+        "<p class=old>Once it stood on the floor.</p></div></main>"
     )
     selectors = {"content": "div.guide", "remove": [".old"]}
     with Site({"/docs": Reply(html.encode())}) as site:
