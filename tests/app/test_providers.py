@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
@@ -37,9 +38,11 @@ def provider_of(site: Site, **changes: object) -> Provider:
     return read_provider(payload | changes, key="example", provider_id=ID)
 
 
-def plan_for(provider: Provider, *, resume: bool = False, **options: object) -> Plan:
+def plan_for(
+    provider: Provider, *, resume: bool = False, assignments: Sequence[str] = (), **options: object
+) -> Plan:
     """Plan a crawl of a provider without its pauses, as `--provider` does."""
-    flags = flags_layer({"profile": "default", "delay": 0.0, **options})
+    flags = flags_layer({"profile": "default", "delay": 0.0, **options}, assignments)
     layers = [flags, settings_layer(LOCAL), provider_layer(provider)]
     return make_plan(
         provider.seed_urls,
@@ -51,13 +54,15 @@ def plan_for(provider: Provider, *, resume: bool = False, **options: object) -> 
 
 
 @waits
-async def crawl_for(root: Path, provider: Provider, *, registers: bool = True) -> Crawled:
+async def crawl_for(
+    root: Path, provider: Provider, *, registers: bool = True, assignments: Sequence[str] = ()
+) -> Crawled:
     """Register a provider and crawl it."""
     ear = Ear()
     async with home_in(root, ear) as home:
         if registers:
             await providers.add(home.world, provider)
-        return await crawl_in(home, ear, plan_for(provider))
+        return await crawl_in(home, ear, plan_for(provider, assignments=assignments))
 
 
 @pytest.mark.req("CFG-01")
@@ -70,6 +75,23 @@ def test_links_are_discovered_from_its_seeds_within_its_patterns(tmp_path: Path)
         assert crawled.exclusions["exclude"][1] == (site.url("/docs/changelog/1"),)
         assert crawled.exclusions["include"][1] == (site.url("/blog/x"),)
         assert crawled.ear.warnings == []
+
+
+@pytest.mark.req("CFG-08")
+@pytest.mark.parametrize("ladder", ["literal", "scored"])
+def test_its_selectors_say_what_is_kept_of_a_page(tmp_path: Path, ladder: str) -> None:
+    """As docs finds the content of a page, and as the other profiles do."""
+    html = (
+        "<title>D</title><main><p>Words around the guide, which are not wanted.</p>"
+        "<div class=guide><p>How a loom is set up.</p>"
+        "<p class=old>Once it stood on the floor.</p></div></main>"
+    )
+    selectors = {"content": "div.guide", "remove": [".old"]}
+    with Site({"/docs": Reply(html.encode())}) as site:
+        provider = provider_of(site, custom_selectors=selectors)
+        crawled = crawl_for(tmp_path, provider, assignments=(f"extract.ladder={ladder}",))
+        (record,) = crawled.records
+    assert record["markdown"].strip() == "How a loom is set up."
 
 
 @pytest.mark.req("FUT-05", "CFG-09", "CFG-12", "LNK-16")

@@ -18,19 +18,24 @@ from geomi.app.use.ranks import (
     refresh_due_ranks,
     stored_list,
 )
+from geomi.engine import jobs
 from geomi.errors import StoreBusy
 from geomi.model.named_value import SYSTEM
 from geomi.model.site import RankList
 from geomi.service import background_tasks
 from geomi.service.background_tasks import DUTY, BackgroundTask, run_background_tasks
-from geomi.service.service import Service
+from geomi.service.crawling import crawls
+from geomi.service.crawling.crawls import CrawlOrder
+from geomi.service.service import Service, TenantService
 from tests.api.asking import LOCAL, serving
-from tests.support.crawl import Ear
+from tests.service.working import crawled, until
+from tests.support.crawl import Ear, page
 from tests.support.server import Reply, Seen, Site
 from tests.support.waiting import waits
 
 LONGEST_S = 20.0
 ENOUGH = 3
+AT_ONCE = 1e-9  # days
 
 
 class Tally:
@@ -151,3 +156,38 @@ async def test_chores_are_left_to_whoever_has_the_duty(
             await world.store.workers.take(DUTY, owner="next", until_s=until_s, now_s=now_s)
             == "next"
         )
+
+
+@pytest.mark.req("FRN-14", "JOB-13")
+@waits
+async def test_what_has_expired_goes_by_itself(tmp_path: Path) -> None:
+    """The URLs of one crawl, and the whole of another; nobody asks for it."""
+    with Site({"/": page("home")}) as site:
+        async with serving(tmp_path) as ground:
+            urls, whole = [
+                await _ended(ground.desk, site, {f"retention.{kept}_days": AT_ONCE})
+                for kept in ("urls", "jobs")
+            ]
+            assert (await ground.mine.get(f"/crawls/{urls}/urls")).json["urls"]
+
+            async def is_gone() -> bool:
+                left = (await ground.mine.get(f"/crawls/{urls}/urls")).json
+                return not left.get("urls") and (
+                    (await ground.mine.get(f"/crawls/{whole}")).status == 404
+                )
+
+            doing = asyncio.ensure_future(run_background_tasks(ground.service))
+            try:
+                await until(is_gone)
+            finally:
+                doing.cancel()
+            kept = (await ground.mine.get(f"/crawls/{urls}")).json
+            assert kept["status"] == "completed"
+
+
+async def _ended(desk: TenantService, site: Site, kept: dict[str, object]) -> str:
+    """Crawl a site to the end, under some terms of retention."""
+    order = CrawlOrder("c", (site.url("/"),), settings=kept)
+    job = await crawls.start(desk, order)
+    await jobs.complete(desk.world, await crawled(desk, job.id))
+    return job.id

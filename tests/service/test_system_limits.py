@@ -50,7 +50,7 @@ def test_more_requests_at_once_than_the_limit_are_refused(workers: int, asked: i
         requests_per_process(Settings(), workers=workers, concurrency=asked)
 
 
-@pytest.mark.req("POL-13")
+@pytest.mark.req("POL-13", "JOB-06")
 @waits
 async def test_a_process_never_has_more_requests_in_flight_than_its_share(tmp_path: Path) -> None:
     def slow(seen: Seen) -> Raw:

@@ -221,7 +221,7 @@ async def test_a_url_that_is_tried_again_tells_when(tmp_path: Path) -> None:
     assert _seconds(row["nextAttemptAt"]) - _seconds(row["lastAttemptAt"]) >= 60
 
 
-@pytest.mark.req("CFG-16", "CFG-17")
+@pytest.mark.req("CFG-16", "CFG-17", "CFG-18")
 @waits
 async def test_a_crawl_indexes_what_it_was_asked_for(tmp_path: Path) -> None:
     """Pages of one type and of some length, whatever they are worth; the others say why not."""
