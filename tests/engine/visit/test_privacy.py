@@ -153,6 +153,14 @@ class TestFlag:
         for key in ("markdown", "title", "links", "content_hash"):
             assert flagged.records[0][key] == ignored.records[0][key]
 
+    @pytest.mark.req("SAF-01")
+    def test_only_the_kinds_that_a_job_names_are_looked_for(self, tmp_path: Path) -> None:
+        with Site({"/": page("home", text=f"write to {EMAIL}, call {PHONE}")}) as site:
+            kinds = ["safety.pii=redact", "safety.pii_types=phone"]
+            (record,) = crawl_site(tmp_path, site.url("/"), assignments=kinds).records
+        assert record["metadata"]["pii"] == {"phone": 1}
+        assert EMAIL in record["markdown"] and PHONE not in record["markdown"]
+
     def test_a_page_without_any_says_nothing(self, tmp_path: Path) -> None:
         with Site({"/": page("home")}) as site:
             assert "pii" not in crawl_site(tmp_path, site.url("/")).records[0]["metadata"]

@@ -157,7 +157,7 @@ class TestNotModified:
 class TestConditions:
     """What a second visit says, and when it says nothing."""
 
-    @pytest.mark.req("HTTP-03", "META-04")
+    @pytest.mark.req("HTTP-03", "META-04", "DAT-07")
     @pytest.mark.parametrize(
         ("headers", "expected"),
         [

@@ -56,6 +56,14 @@ def test_two_that_do_not_fit_into_one_are_cut_evenly() -> None:
     assert max(sizes) / min(sizes) < 1.5
 
 
+@pytest.mark.req("CHK-02")
+def test_what_the_cheapest_cuts_leave_over_goes_to_a_neighbour() -> None:
+    """Without that, 40 tokens would be left behind the list."""
+    items = "".join(f"- {word}\n" for word in prose(200, 26).split())
+    chunked = split(f"{prose(480, 27)}\n\n{items}\n\n{prose(480, 28)}")
+    assert min(chunk.tokens for chunk in chunked.chunks) >= 50
+
+
 def test_a_short_page_is_one_chunk() -> None:
     """There is nothing to merge it with."""
     (chunk,) = split("# Hello\n\nShort.").chunks

@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from geomi.analyse.fields.by_type import MAX_DESCRIPTION_CHARS, MAX_SPECIFICATIONS, read_product
+from geomi.analyse.fields.by_type import MAX_SPECIFICATIONS, read_product
 from geomi.model.index.analysis import Money, ProductFields
 from tests.unit.analyse.made import URL, article, reading
 
@@ -163,6 +163,6 @@ def test_properties_of_json_ld() -> None:
 def test_limits() -> None:
     long = read("x", {"@type": "Product", "description": "word " * 200})
     assert long.description is not None
-    assert len(long.description) <= MAX_DESCRIPTION_CHARS
+    assert len(long.description) <= 500
     rows = "\n".join(f"| k{number} | v |" for number in range(MAX_SPECIFICATIONS + 1))
     assert len(read(rows).specifications) == MAX_SPECIFICATIONS
