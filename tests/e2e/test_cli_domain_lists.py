@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import sqlite3
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
@@ -15,9 +16,11 @@ import pytest
 
 from geomi.admit import domain_list
 from geomi.app.use import domain_lists
+from geomi.model.verdict import Outcome
 from tests.api.asking import LOCAL, OTHER, TENANT, serving
 from tests.api.filling import worked_off
 from tests.e2e.served import Command, commands
+from tests.support.crawl import Ear, crawl_in, home_in, plan
 from tests.support.server import Reply, Seen, Site
 from tests.support.waiting import waits
 
@@ -33,6 +36,8 @@ class Source:
     def __init__(self) -> None:
         self.text = FIRST
         self.status = 200
+        self.page = ""
+        self.on_bad: Callable[[], object] = lambda: None
         self.site = Site({"/robots.txt": Reply(b"", content_type="text/plain")}, self.answer)
 
     def answer(self, seen: Seen) -> Reply:
@@ -44,6 +49,10 @@ class Source:
                 return Reply(b"", 304)
             kind = "text/plain"
             return Reply(self.text, self.status, content_type=kind, headers=(("etag", tag),))
+        if seen.host.startswith(BAD):
+            self.on_bad()
+        if self.page:
+            return Reply(self.page.encode())
         names = (BAD, BELOW, GOOD)
         links = "".join(f'<a href="{self.site.url("/p", host=name)}">x</a>' for name in names)
         return Reply(f"<p>A page of links to other places, good and bad.</p>{links}".encode())
@@ -173,6 +182,36 @@ async def test_every_tenant_of_a_service_keeps_away(source: Source, tmp_path: Pa
             refused = await client.post("/crawls", bad)
             assert refused.status == 422 and b"domain_list.mine" in refused.body, refused.json
     assert source.hosts() == {"127.0.0.1", GOOD}
+
+
+@pytest.mark.slow
+@pytest.mark.req("SCP-07")
+@waits
+async def test_a_crawl_that_runs_leaves_alone_what_is_listed_meanwhile(
+    source: Source, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What waits already is judged again when its turn comes."""
+    monkeypatch.setattr(domain_lists, "LOOK_EVERY_S", 0.05)
+    (tmp_path / "list").write_text(BAD)
+    links = "".join(
+        f'<a href="{source.site.url(f"/{number}", host=BAD)}">x</a>' for number in range(40)
+    )
+    source.page = f"<p>A page that leads to many others on one host.</p>{links}"
+    met, loop = asyncio.Event(), asyncio.get_running_loop()
+    source.on_bad = lambda: loop.call_soon_threadsafe(met.set)
+    settings = replace(LOCAL, resolve=source.resolve)
+    ear = Ear()
+    async with home_in(tmp_path / "data", ear, settings) as home:
+
+        async def subscribe_in_time() -> None:
+            await met.wait()
+            await domain_lists.subscribe(home, "late", str(tmp_path / "list"))
+
+        order = plan([source.site.url("/")], scope="any", delay=0.1)
+        crawled, _ = await asyncio.gather(crawl_in(home, ear, order), subscribe_in_time())
+    excluded = [one for one in crawled.entries.values() if one.outcome is Outcome.EXCLUDED]
+    assert len(excluded) > 20
+    assert {one.host.partition(":")[0] for one in excluded} == {BAD}
 
 
 @pytest.mark.parametrize(

@@ -26,7 +26,7 @@ from geomi.app.directory import DataDirectory, TenantDirectories
 from geomi.app.recovery import check_sent, recover
 from geomi.app.use import providers
 from geomi.app.use.crawl import check_identity, refuse_unservable, worker_for
-from geomi.app.use.domain_lists import keep_fresh
+from geomi.app.use.domain_lists import keep_fresh, kept_fresh
 from geomi.app.use.retention import clean_periodically
 from geomi.engine import jobs
 from geomi.engine.visit.rules import read_job_rules
@@ -138,7 +138,8 @@ async def _work(order: WorkerOrder, pipe: Connection) -> StopReason:
         stop_on_signal(pipe, worker.drain, worker.abandon)
         await home.heart.enrol(WorkerRole.WORKER, [job.config])
         home.heart.join(job.id)
-        stop = await with_heartbeat(home.heart, worker.run())
+        async with kept_fresh(home):
+            stop = await with_heartbeat(home.heart, worker.run())
         sink.flush()
         return stop
 

@@ -28,7 +28,7 @@ from geomi.app.directory import DataDirectory, directory_id
 from geomi.app.external_docs import fallback_reason, refuse_unserved, world_for_job
 from geomi.app.recovery import check_sent, is_dead, recover
 from geomi.app.use import outputs, providers
-from geomi.app.use.domain_lists import refresh_due
+from geomi.app.use.domain_lists import kept_fresh, refresh_due
 from geomi.engine import jobs
 from geomi.engine.inspect.alarms import CHUNK_RULES, judge_job, report_run
 from geomi.engine.regions import refused
@@ -207,7 +207,8 @@ async def run_job(
     )
     on_start(supervisor)
     with PresenceLock(home.root, f"job-{job.id}"):  # one writer of its outputs
-        report = await supervisor.run(workers=workers, resumed=found.is_resumed)
+        async with kept_fresh(home):
+            report = await supervisor.run(workers=workers, resumed=found.is_resumed)
         if report.job.state is JobState.COMPLETED:
             await outputs.write_whole_outputs(home, report.job, run.format)
     return report

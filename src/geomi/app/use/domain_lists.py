@@ -10,7 +10,8 @@ from __future__ import annotations
 
 import asyncio
 import re
-from collections.abc import Sequence
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -27,7 +28,7 @@ from geomi.url.parse import parse as parse_url
 
 MAX_LISTS = 20
 REFRESH_EVERY_S = 86_400.0
-LOOK_EVERY_S = 300.0  # how soon a process of a service knows of a list that another has read
+LOOK_EVERY_S = 300.0  # how soon a process that crawls knows of a list that another has read
 _NAME = re.compile(r"[a-z0-9][a-z0-9-]{0,39}")
 
 
@@ -100,6 +101,18 @@ async def keep_fresh(home: DataDirectory) -> None:
         except GeomiError as error:  # what is known holds until the store is back
             home.world.sink.emit(Warned("", error.message, error.hint))
         await asyncio.sleep(LOOK_EVERY_S)
+
+
+@asynccontextmanager
+async def kept_fresh(home: DataDirectory) -> AsyncIterator[None]:
+    """Keep lists fresh for as long as a job is worked on."""
+    keeping = asyncio.create_task(keep_fresh(home), name="domain lists")
+    try:
+        yield
+    finally:
+        keeping.cancel()
+        with suppress(asyncio.CancelledError):
+            await keeping
 
 
 async def _refresh(home: DataDirectory, one: DomainList) -> DomainList:
