@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 from contextlib import ExitStack
+from io import BytesIO
 from pathlib import Path
+from zipfile import ZipFile
 
 import pytest
 
 from geomi.model.index.document import DocumentFilter
-from geomi.service.service import MAX_PREVIEWS, MAX_STREAMS
+from geomi.service.access.keys import KeyScope
+from geomi.service.crawling import exports
+from geomi.service.service import MAX_EXPORTS, MAX_PREVIEWS, MAX_STREAMS
 from tests.api.asking import CRAWL, TENANT, Answered, Json, serving
 from tests.api.filling import FERRY, WEB, filled, started, worked_off
 from tests.support.crawl import page
@@ -72,6 +76,31 @@ async def test_each_url_is_fetched_indexed_or_skipped_and_its_links_are_taken(
                 for answer in [await ground.mine.post("/search", {"query": words})]
             }
             assert found == {"hardly anything": [], "ferry": [site.url("/boat")]}
+
+
+@pytest.mark.req("STO-01")
+@waits
+async def test_an_export_is_its_tenants_own_and_has_limits(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with Site(WEB) as site:
+        async with serving(tmp_path) as ground:
+            job = await filled(ground.mine, ground.desk, site)
+            path = f"/crawls/{job}/export"
+            whole = await ground.mine.get(path)
+            assert (whole.status, whole.headers["content-type"]) == (200, "application/zip")
+            with ZipFile(BytesIO(whole.body)) as packed:
+                assert len([one for one in packed.namelist() if "/extracted/" in one]) == 3
+                assert packed.testzip() is None
+            stranger = await ground.somebody(KeyScope.READ, tenant="stranger")
+            assert (await stranger.get(path)).status == 404
+            with ExitStack() as others:
+                for _ in range(MAX_EXPORTS):
+                    others.enter_context(ground.desk.exports.taken())
+                assert (await ground.mine.get(path)).status == 429
+            monkeypatch.setattr(exports, "MAX_EXPORT_BYTES", 500)
+            refused = await ground.mine.get(path)
+            assert refused.status == 409 and "more than 500 bytes" in refused.json["detail"]
 
 
 @pytest.mark.req("API-11", "FRN-16")

@@ -134,4 +134,4 @@ def test_sitemaps_are_kept_within_a_limit_and_erased_with_their_site(tmp_path: P
             told = run(*command[:2], "-o", str(tmp_path / setting), *LOCAL, "--set", setting)
             assert told.returncode == 0
             assert not list((tmp_path / setting).glob("jobs/*/sitemaps/*/*"))
-            assert ("10 bytes are full" in told.stderr) == (setting == "store.sitemap_bytes=10")
+            assert ("the limit is 10 bytes" in told.stderr) == (setting == "store.sitemap_bytes=10")

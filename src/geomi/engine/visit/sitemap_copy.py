@@ -75,13 +75,13 @@ async def keep_sitemaps(
 
     A bucket that is away costs no page.
     """
+    left_out = 0
     try:
         kept = dict(await world.archive.sitemaps.sizes(job)) if files else {}
         for file in files:
             others = sum(size for name, size in kept.items() if name != file.name)
             if others + len(file.packed) > max_bytes:
-                message = f"the sitemap {file.name} is not kept: {max_bytes:,} bytes are full"
-                world.sink.emit(Warned(job, message, "store.sitemap_bytes sets the limit"))
+                left_out += 1
                 continue
             await world.archive.sitemaps.keep(job, file.name, file.packed)
             kept[file.name] = len(file.packed)
@@ -90,3 +90,6 @@ async def keep_sitemaps(
     except StoreError as error:
         message = f"{len(files)} sitemaps are not kept: {error.message}"
         world.sink.emit(Warned(job, message, "the crawl itself has read them"))
+    if left_out:  # told once for a batch: a site may have a thousand
+        message = f"{left_out} sitemaps are not kept: the limit is {max_bytes:,} bytes for a job"
+        world.sink.emit(Warned(job, message, "store.sitemap_bytes sets the limit"))
