@@ -22,6 +22,7 @@ from geomi.api.routes import (
     schedules,
     seeds,
     tenants,
+    traffic,
 )
 
 PREFIX = "/api/v1"
@@ -38,6 +39,7 @@ _ROUTERS = (
     tenants.router,
     keys.router,
     providers.router,
+    traffic.router,
     monitoring.router,
 )
 

@@ -51,6 +51,8 @@ MAX_TYPES = 20
 MAX_JOB_BYTES = 100 * 1024 * MIB
 
 ProfileName = Literal["default", "docs", "knowledge-base"]
+OrderName = Literal["score", "bfs", "weighted"]
+PurposeName = Literal["balanced", "news", "academic", "shop"]
 PageTypeName = Literal["article", "product", "faq", "policy", "landing", "contact"]
 Patterns = Annotated[tuple[Pattern, ...], Field(max_length=MAX_PATTERNS)]
 Host = Annotated[str, Field(max_length=253, pattern=r"^[A-Za-z0-9*]([A-Za-z0-9.-]*[A-Za-z0-9])?$")]
@@ -73,6 +75,8 @@ _SETTINGS: dict[str, str] = {
     "min_content_length": "analysis.min_chars",
     "max_content_length": "analysis.max_chars",
     "content_types": "http.content_types",
+    "order": "order",
+    "purpose": "weights.preset",
 }
 
 
@@ -129,6 +133,13 @@ class CrawlSettings(RequestModel):
     target_content_types: Annotated[
         tuple[PageTypeName, ...], Field(max_length=len(WantedType))
     ] = ()
+    order: Annotated[
+        OrderName,
+        Field(description="Which URL is next; `weighted` asks how much sites are visited."),
+    ] = "score"
+    purpose: Annotated[
+        PurposeName, Field(description="Of the order `weighted`: what counts most.")
+    ] = "balanced"
     extraction_schema: Annotated[
         dict[str, JsonValue] | None,
         Field(description="Fields to extract from every page: a JSON Schema without references."),
