@@ -17,6 +17,7 @@ from geomi.engine import external_docs
 from geomi.recrawl.report import MARK
 from geomi.seed.repository_docs import MAX_DOCUMENT_BYTES
 from tests.e2e.command import records
+from tests.e2e.test_cli_recrawl import age
 from tests.support.crawl import page
 from tests.support.github import Hub, Repository, limited
 from tests.support.server import Reply, Seen, Site
@@ -158,6 +159,19 @@ def test_a_document_that_has_not_changed_is_not_sent_again(scene: Scene) -> None
     assert sorted(asked) == ["README.md", "guide.md", "new.md"]
     assert ["if-none-match" in asked[name] for name in sorted(asked)] == [True, True, False]
     assert "which is new" in scene.records()[PAGES[2]]["markdown"]
+
+
+def test_a_recrawl_asks_the_api_again(scene: Scene) -> None:
+    scene.crawl()
+    scene.asked()
+    age(scene.folder / "data")
+    scene.hub.repository.files["docs/guide.md"] += "\nAnd how it is paid back, which is new.\n"
+    out, _ = scene.run("recrawl", "--allow-private", "--json")
+    found = json.loads(out.splitlines()[-1])
+    counts = {name: found[name] for name in ("new", "changed", "deleted", "unchanged")}
+    assert counts == {"new": 0, "changed": 1, "deleted": 0, "unchanged": 2}
+    assert all("if-none-match" in seen.headers for seen in scene.asked())
+    assert scene.site.log == []
 
 
 @pytest.mark.req("LEG-05")

@@ -12,6 +12,7 @@ import pytest
 from geomi.api.schema.crawl import CrawlRequest, CrawlSettings
 from geomi.dashboard import crawl_form
 from geomi.dashboard.crawl_form import (
+    CHOICES,
     FLAGS,
     LISTS,
     NUMBERS,
@@ -55,6 +56,8 @@ CRAWL: Fields = {
     "sensitiveAction": "off",
     "copyrightAction": "skip",
     "profile": "default",
+    "order": "weighted",
+    "purpose": "news",
     "flags": "on",
     "respectRobotsTxt": "on",
     "do": "start",
@@ -64,7 +67,8 @@ CRAWL: Fields = {
 def test_the_form_has_every_field_of_the_api() -> None:
     fields = {one.alias for one in CrawlSettings.model_fields.values()}
     programs = {"extractionSchema"}  # nobody types one
-    assert {*WHOLES, *NUMBERS, *LISTS, *FLAGS, TYPES, SAFETY} == fields - programs
+    shown = {*WHOLES, *NUMBERS, *LISTS, *FLAGS, *CHOICES, TYPES, SAFETY}
+    assert shown == fields - programs
     asked = {one.alias for one in CrawlRequest.model_fields.values()}
     assert asked == {"collectionId", "seedUrls", "sitemapUrls", "profile", "config"}
 
@@ -90,6 +94,7 @@ async def test_a_crawl_is_started_with_what_the_form_says(tmp_path: Path) -> Non
         assert job.config.limits.max_time_s == 60 and job.config.limits.max_bytes == 5000
         assert job.config.scope.exclude == ("/docs/old/**", "/docs/tmp/**")
         assert job.config.scope.within is Within.LIST
+        assert (job.config.order, job.config.weights.preset) == ("weighted", "news")
         assert job.config.politeness.delay_s == 2 and job.config.robots.respect
         assert not job.config.analysis.classify and not job.config.analysis.quality
         assert [str(one) for one in job.config.analysis.page_types] == ["article", "faq"]

@@ -23,6 +23,7 @@ from geomi.api.routes import (
     seeds,
     sign_ins,
     tenants,
+    traffic,
 )
 
 PREFIX = "/api/v1"
@@ -40,6 +41,7 @@ _ROUTERS = (
     keys.router,
     providers.router,
     sign_ins.router,
+    traffic.router,
     monitoring.router,
 )
 

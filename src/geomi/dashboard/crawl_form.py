@@ -42,6 +42,7 @@ FLAGS = (
     "enableQualityCheck",
     "watch",
 )
+CHOICES = ("order", "purpose")
 TYPES = "targetContentTypes"
 SAFETY = "contentSafety"
 # What each part of it can be told to do, as one choice; the kinds that it looks for are boxes.
@@ -92,6 +93,13 @@ def page_types() -> tuple[str, ...]:
 
 
 @cache
+def choices() -> Mapping[str, tuple[str, ...]]:
+    """Return what each field offers of which one value can be chosen."""
+    properties = CrawlSettings.model_json_schema()["properties"]
+    return {name: tuple(map(str, properties[name]["enum"])) for name in CHOICES}
+
+
+@cache
 def defaults() -> Mapping[str, bool]:
     """Return whether each box is ticked where nothing is said."""
     properties = CrawlSettings.model_json_schema()["properties"]
@@ -110,6 +118,7 @@ def read_crawl(form: SubmittedForm) -> CrawlFormData:
                 except FieldRefused as error:
                     asked.faults[name] = error.message
     config |= {name: form.lines(name) for name in LISTS if form.lines(name)}
+    config |= {name: form.text(name) for name in CHOICES if form.text(name)}
     if form.is_set("flags"):  # a browser sends no box that is not ticked
         config |= {
             name: form.is_set(name) for name in FLAGS if form.is_set(name) != defaults()[name]

@@ -53,6 +53,8 @@ MAX_TYPES = 20
 MAX_JOB_BYTES = 100 * 1024 * MIB
 
 ProfileName = Literal["default", "docs", "knowledge-base"]
+OrderName = Literal["score", "bfs", "weighted"]
+PurposeName = Literal["balanced", "news", "academic", "shop"]
 PageTypeName = Literal["article", "product", "faq", "policy", "landing", "contact"]
 Watch = Annotated[Flag, Field(description="Visit pages again when they are due, unasked.")]
 RequestsPerDay = Annotated[
@@ -86,6 +88,8 @@ _SETTINGS: dict[str, str] = {
     "requests_per_day": "recrawl.requests_per_day",
     "regions": "regions.job",
     "host_regions": "regions.hosts",
+    "order": "order",
+    "purpose": "weights.preset",
 }
 
 
@@ -145,6 +149,13 @@ class CrawlSettings(RequestModel):
     sign_in: Annotated[
         Flag, Field(description="Sign in to sites that the tenant has proved to be its own.")
     ] = False
+    order: Annotated[
+        OrderName,
+        Field(description="Which URL is next; `weighted` asks how much sites are visited."),
+    ] = "score"
+    purpose: Annotated[
+        PurposeName, Field(description="Of the order `weighted`: what counts most.")
+    ] = "balanced"
     extraction_schema: Annotated[
         dict[str, JsonValue] | None,
         Field(description="Fields to extract from every page: a JSON Schema without references."),

@@ -6,7 +6,7 @@ those of the table before are removed last: whoever reads meanwhile finds one ta
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from functools import cache
 
@@ -30,15 +30,18 @@ AMOUNT_NAMES = ("views", "shares", "share")
 FORM = "CSV: `host or URL prefix,views`; JSON: {place: views}, or a list of {place, views}"
 
 Amount = tuple[str, float]
+Pair = tuple[str, object, object]  # where it stands, the place, and the number
 
 
-async def import_own_traffic(home: DataDirectory, body: bytes, origin: str) -> TrafficTable:
+async def put_own_traffic(
+    home: DataDirectory, table: Iterable[Amount], origin: str
+) -> TrafficTable:
     """Put a table in place of the tenant's table before; nothing is written of a broken one.
 
     Args:
         origin: where it came from, as it is shown.
     """
-    amounts = list(read_table(body, origin))
+    amounts = list(table)
     if not amounts:
         raise ConfigError(f"`{origin}` has no place", hint=FORM)
     now_s, values = home.world.clock.wall_s(), home.store.named_values
@@ -48,10 +51,10 @@ async def import_own_traffic(home: DataDirectory, body: bytes, origin: str) -> T
         part = orjson.dumps(amounts[start : start + PLACES_PER_PART])
         await values.add(NAMESPACE, part_name(edition, number), part)
     places = len({place for place, _ in amounts})
-    table = TrafficTable(origin, places, len(parts), now_s, edition)
-    await _name_edition(home, table)
+    shown = TrafficTable(origin, places, len(parts), now_s, edition)
+    await _name_edition(home, shown)
     await _remove_parts(home, but=edition)
-    return table
+    return shown
 
 
 async def remove_own_traffic(home: DataDirectory) -> None:
@@ -69,11 +72,15 @@ async def stored_table(home: DataDirectory) -> TrafficTable | None:
 
 
 def read_table(body: bytes, origin: str) -> Iterator[Amount]:
-    """Yield (place, amount) of a table in CSV or JSON; what is neither is refused."""
+    """Return (place, amount) of a table in CSV or JSON; what is neither is refused."""
     if len(body) > MAX_TABLE_BYTES:
         raise ConfigError(f"`{origin}` has more than {MAX_TABLE_BYTES >> 20} MiB")
     is_json = body.lstrip()[:1] in (b"{", b"[")
-    pairs = _json_pairs(body, origin) if is_json else _csv_pairs(body, origin)
+    return read_amounts(_json_pairs(body, origin) if is_json else _csv_pairs(body, origin), origin)
+
+
+def read_amounts(pairs: Iterable[Pair], origin: str) -> Iterator[Amount]:
+    """Yield (place, amount) of what a table says; anything else is refused by where it stands."""
     for number, (where, name, value) in enumerate(pairs, 1):
         if number > MAX_PLACES:
             raise ConfigError(f"`{origin}` has more than {MAX_PLACES:,} places")
@@ -87,7 +94,7 @@ def read_table(body: bytes, origin: str) -> Iterator[Amount]:
         yield place, amount
 
 
-def _csv_pairs(body: bytes, origin: str) -> Iterator[tuple[str, object, object]]:
+def _csv_pairs(body: bytes, origin: str) -> Iterator[Pair]:
     try:
         text = body.decode("utf-8-sig")
     except UnicodeDecodeError as error:
@@ -99,7 +106,7 @@ def _csv_pairs(body: bytes, origin: str) -> Iterator[tuple[str, object, object]]
             yield f"line {number}", name.strip().strip('"'), value.strip().strip('"')
 
 
-def _json_pairs(body: bytes, origin: str) -> Iterator[tuple[str, object, object]]:
+def _json_pairs(body: bytes, origin: str) -> Iterator[Pair]:
     try:
         told = orjson.loads(body)
     except orjson.JSONDecodeError as error:

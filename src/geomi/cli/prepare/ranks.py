@@ -9,7 +9,12 @@ from typing import Annotated
 import typer
 
 from geomi.app import DataDirectory
-from geomi.app.use.own_traffic import import_own_traffic, remove_own_traffic, stored_table
+from geomi.app.use.own_traffic import (
+    put_own_traffic,
+    read_table,
+    remove_own_traffic,
+    stored_table,
+)
 from geomi.app.use.ranks import import_ranks, refresh_ranks, stored_list
 from geomi.cli import flags
 from geomi.cli.console import conclude, moment, print_json, say
@@ -83,7 +88,8 @@ def own(  # one parameter a flag is what the command line is
     async def work(home: DataDirectory) -> TrafficTable | None:
         home = home.open_for(tenant) if tenant else home
         if file is not None:
-            return await import_own_traffic(home, file.read_bytes(), str(file.resolve()))
+            table = read_table(file.read_bytes(), str(file.resolve()))
+            return await put_own_traffic(home, table, str(file.resolve()))
         await remove_own_traffic(home)
         return None
 
