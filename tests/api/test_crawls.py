@@ -9,7 +9,7 @@ import pytest
 
 from geomi.app.use.crawl import start_drafted
 from geomi.engine import jobs
-from geomi.model.job import JobState, StopReason
+from geomi.model.job import JobKind, JobState, StopReason
 from geomi.model.tenant import Quota
 from geomi.service.access import tenants
 from geomi.service.crawling.crawls import begin_waiting
@@ -278,3 +278,53 @@ async def test_a_tenant_asks_pages_for_fields_of_its_own(tmp_path: Path) -> None
         assert answer.json["config"]["extractionSchema"] == schema
         job = await ground.desk.world.store.jobs.get(answer.json["jobId"])
         assert job is not None and '"author"' in job.config.analysis.schema
+
+
+@pytest.mark.req("CHG-10")
+@waits
+async def test_what_cannot_be_changed_about_visiting_a_crawl_again(tmp_path: Path) -> None:
+    async with serving(tmp_path) as ground:
+        store = ground.desk.world.store
+        path = f"/crawls/{(await ground.mine.post('/crawls', CRAWL)).json['jobId']}"
+        (job,) = await store.jobs.list(limit=1)
+        assert (await ground.mine.patch(path, {"requestsPerDay": 1})).status == 400
+        assert (await ground.mine.patch(path, {"maxPages": 7})).status == 400
+        assert (await ground.other.patch(path, {"watch": False})).status == 404
+        changed = await ground.mine.patch(path, {"requestsPerDay": 2})
+        assert (changed.json["config"]["watch"], changed.json["config"]["requestsPerDay"]) == (
+            True,
+            2,
+        )
+        assert changed.json["nextRunAt"] is None, "it has not even begun"
+        of_provider = replace(job, id=ground.desk.new_id(), provider="somebody")
+        await store.jobs.create(of_provider)
+        refused = await ground.mine.patch(f"/crawls/{of_provider.id}", {"watch": True})
+        assert (refused.status, "provider somebody" in refused.json["detail"]) == (409, True)
+        told = (await ground.mine.get(f"/crawls/{of_provider.id}")).json
+        assert told["config"]["watch"] is False
+
+
+@pytest.mark.req("CHG-11")
+@waits
+async def test_a_recrawl_is_repeated_as_the_crawl_that_it_visits(tmp_path: Path) -> None:
+    async with serving(tmp_path) as ground:
+        await ground.mine.post("/crawls", CRAWL)
+        jobs_here = ground.desk.world.store.jobs
+        (job,) = await jobs_here.list(limit=1)
+        await jobs_here.update(replace(job, state=JobState.COMPLETED))
+        few = replace(job.config, limits=replace(job.config.limits, max_pages=7))
+        again = replace(
+            job,
+            id=ground.desk.new_id(),
+            kind=JobKind.RECRAWL,
+            crawl=job.id,
+            config=few,
+            state=JobState.COMPLETED,
+        )
+        await jobs_here.create(again)
+        shown = (await ground.mine.get(f"/crawls/{again.id}")).json
+        assert (shown["recrawlOf"], shown["config"]["maxPages"]) == (job.id, 7)
+        synced = await ground.mine.post("/scraping/sync", {"collectionId": "handbook"})
+        retried = await ground.mine.post(f"/crawls/{again.id}/retry")
+        for one in (retried.json, *synced.json["crawls"]):
+            assert (one["recrawlOf"], one["config"]["maxPages"]) == (None, 100)

@@ -261,6 +261,8 @@ class ContractCrawlRequest(CrawlRequest):
 class CrawlChange(RequestModel):
     """What is to be different about a crawl; what is missing stays."""
 
+    model_config = ConfigDict(json_schema_extra={"examples": [{"requestsPerDay": 200}]})
+
     watch: Watch | None = None
     requests_per_day: RequestsPerDay | None = None
 
