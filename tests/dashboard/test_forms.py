@@ -42,6 +42,7 @@ CRAWL: Fields = {
     "profile": "default",
     "flags": "on",
     "respectRobotsTxt": "on",
+    "signIn": "on",
     "do": "start",
 }
 
@@ -76,6 +77,7 @@ async def test_a_crawl_is_started_with_what_the_form_says(tmp_path: Path) -> Non
         assert job.config.scope.exclude == ("/docs/old/**", "/docs/tmp/**")
         assert job.config.scope.within is Within.LIST
         assert job.config.politeness.delay_s == 2 and job.config.robots.respect
+        assert job.config.http.sign_in
         assert not job.config.analysis.classify and not job.config.analysis.quality
         assert [str(one) for one in job.config.analysis.page_types] == ["article", "faq"]
 

@@ -28,6 +28,7 @@ FLAGS = (
     "followExternalLinks",
     "respectRobotsTxt",
     "renderJavaScript",
+    "signIn",
     "enableClassification",
     "enableQualityCheck",
 )
