@@ -60,6 +60,7 @@ CRAWL: Fields = {
     "purpose": "news",
     "flags": "on",
     "respectRobotsTxt": "on",
+    "signIn": "on",
     "do": "start",
 }
 
@@ -96,6 +97,7 @@ async def test_a_crawl_is_started_with_what_the_form_says(tmp_path: Path) -> Non
         assert job.config.scope.within is Within.LIST
         assert (job.config.order, job.config.weights.preset) == ("weighted", "news")
         assert job.config.politeness.delay_s == 2 and job.config.robots.respect
+        assert job.config.http.sign_in
         assert not job.config.analysis.classify and not job.config.analysis.quality
         assert [str(one) for one in job.config.analysis.page_types] == ["article", "faq"]
         safety, rules = job.config.safety, job.config.analysis

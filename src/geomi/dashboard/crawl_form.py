@@ -38,6 +38,7 @@ FLAGS = (
     "followExternalLinks",
     "respectRobotsTxt",
     "renderJavaScript",
+    "signIn",
     "enableClassification",
     "enableQualityCheck",
     "watch",

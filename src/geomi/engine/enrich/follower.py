@@ -83,8 +83,9 @@ class CaptureFollower:
 
     async def _work_on(self, share: CaptureShare) -> int:
         """Do the work on a share; return how many captures that were."""
-        done, read = share.after, [one async for one in self._read(share.captures)]
+        done = share.after
         try:
+            read = [one async for one in self._read(share.captures)]
             if read and not await self._work_in_time(share, read):
                 return 0
             is_whole = len(read) == len(share.captures)
