@@ -12,7 +12,7 @@ import pytest
 from tests.api.asking import CRAWL, LOCAL, serving
 from tests.api.filling import EAGER, WEB
 from tests.service.working import crawled
-from tests.support.crawl import crawl_site, page, paths
+from tests.support.crawl import crawl_site, page, paths, robots
 from tests.support.server import Reply, Site
 from tests.support.waiting import waits
 
@@ -65,18 +65,27 @@ async def test_the_slower_of_rate_and_delay_counts(tmp_path: Path) -> None:
 
 
 @pytest.mark.req("CFG-13", "CFG-14", "CFG-18", "SCP-05", "SCP-06")
-@pytest.mark.parametrize("boundary", ["", "allowedDomains", "followExternalLinks"])
+@pytest.mark.parametrize(
+    "boundary", ["", "allowedDomains", "followExternalLinks", "respectRobotsTxt"]
+)
 @waits
 async def test_a_crawl_stays_within_the_boundaries_it_was_given(
     tmp_path: Path, boundary: str
 ) -> None:
-    """Two globs of URLs, a depth, and hosts: those of the seeds unless others are named."""
+    """Globs of URLs, a depth, robots.txt, and hosts: those of the seeds unless told otherwise."""
+    links = ("/docs/a", "/docs/no", "/docs/old/x", "/blog/b", "http://away.test/docs/")
     web = {
-        "/docs/": page("d", "/docs/a", "/docs/old/x", "/blog/b", "http://away.test/docs/"),
+        "/robots.txt": robots("User-agent: *", "Disallow: /docs/no"),
+        "/docs/": page("d", *links),
+        "/docs/no": page("no"),
         "/docs/a": page("a", "/docs/a/b"),
         "/docs/a/b": page("b", "/docs/a/b/c"),
     }
-    values = {"allowedDomains": ["away.test"], "followExternalLinks": True}
+    values = {
+        "allowedDomains": ["away.test"],
+        "followExternalLinks": True,
+        "respectRobotsTxt": False,
+    }
     config = EAGER | {name: value for name, value in values.items() if name == boundary}
     config |= {
         "includePatterns": ["http://*/docs/**"],
@@ -84,18 +93,20 @@ async def test_a_crawl_stays_within_the_boundaries_it_was_given(
         "maxDepth": 2,
         "maxPages": 10,
     }
-    asked = {"collectionId": "c", "seedUrls": ["http://home.test/docs/"], "config": config}
+    order = {"collectionId": "c", "seedUrls": ["http://home.test/docs/"], "config": config}
     with Site(web) as site, Site({"/docs/": page("away")}, address="127.0.0.2") as away:
         names = (
             f"home.test:80:127.0.0.1:{site.port}",
             f"away.test:80:127.0.0.2:{away.port}",
         )
         async with serving(tmp_path, replace(LOCAL, resolve=names)) as ground:
-            made = (await ground.mine.post("/crawls", asked)).json
+            made = (await ground.mine.post("/crawls", order)).json
             assert made["config"]["maxPages"] == 10
             await crawled(ground.desk, made["jobId"])
-    assert set(paths(site.log)) == {"/docs/", "/docs/a", "/docs/a/b"}
-    assert bool(away.log) is bool(boundary)
+    asked = set(paths(site.log))
+    assert asked - {"/docs/no"} == {"/docs/", "/docs/a", "/docs/a/b"}
+    assert ("/docs/no" in asked) is (boundary == "respectRobotsTxt")
+    assert bool(away.log) is (boundary in ("allowedDomains", "followExternalLinks"))
 
 
 @pytest.mark.req("HTTP-13")

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+import socket
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -260,6 +262,23 @@ class TestRequests:
             "connection": "keep-alive",
         }
         assert headers["/robots.txt"] == headers["/"] | {"accept": "*/*"}
+
+    @pytest.mark.req("DNS-01")
+    def test_a_name_is_looked_up_once(
+        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        """However many pages of it are asked for."""
+        look_up, asked = socket.getaddrinfo, list[bytes]()
+
+        def counting(host: bytes, *rest: Any, **named: Any) -> Any:
+            asked.append(host)
+            return look_up(b"127.0.0.1" if host == b"site.test" else host, *rest, **named)
+
+        monkeypatch.setattr(socket, "getaddrinfo", counting)
+        with Site({"/": page("home", "/a", "/b"), "/a": page("a"), "/b": page("b")}) as site:
+            crawled = crawl_site(tmp_path, site.url("/", host="site.test"))
+        assert len(crawled.records) == 3
+        assert asked.count(b"site.test") == 1
 
     @pytest.mark.req("HTTP-10", "HTTP-11")
     @pytest.mark.parametrize(
