@@ -114,6 +114,7 @@ class TestFollowing:
             assert "analysis.min_chars is 100" in documents[""].detail
             assert documents["good"].state is DocumentState.INDEXED
             assert await found(search_index.index, "little") == []
+            assert await found(search_index.index, "good") == ["good"]
             job = crawled.report.job
             why = await explain(home.world, job, split_url(documents[""].url), [])
             last = why.steps[-1]
