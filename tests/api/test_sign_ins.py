@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from geomi.engine.visit.sign_in import PLACE
+from geomi.engine.host.sign_in import PLACE
 from geomi.service.access.keys import KeyScope
 from geomi.service.tenant_deletion import TENANT_NAMESPACES, erase_tenant
 from tests.api.asking import Client, Ground, everything_in, serving

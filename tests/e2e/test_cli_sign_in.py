@@ -16,7 +16,7 @@ from typing import Any
 
 import pytest
 
-from geomi.engine.visit.sign_in import PLACE, SignInBook
+from geomi.engine.host.sign_in import PLACE, SignInBook
 from geomi.model.site import PROOF_S
 from tests.e2e.command import GEOMI, clean_env, records, run
 from tests.support.crawl import Ear, home_in, page, to

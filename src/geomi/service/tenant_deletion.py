@@ -13,7 +13,8 @@ from collections.abc import Sequence
 from geomi.app.index import delete_from_index
 from geomi.app.use import channels, providers
 from geomi.app.use.deletion import MAX_REASON_CHARS, erase_jobs
-from geomi.engine.visit import sign_in, traffic
+from geomi.engine.host import sign_in
+from geomi.engine.visit import traffic
 from geomi.errors import FieldRefused
 from geomi.model.index.search import IndexScope
 from geomi.model.site import Takedown

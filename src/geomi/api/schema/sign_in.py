@@ -15,7 +15,7 @@ from geomi.api.schema.wire import (
     moment_or_none,
 )
 from geomi.app.use.sign_in import MAX_SECRET_CHARS
-from geomi.engine.visit.sign_in import PLACE
+from geomi.engine.host.sign_in import PLACE
 from geomi.model.site import SignIn, SignInKind
 
 Origin = Annotated[

@@ -16,8 +16,7 @@ import secrets
 from geomi.app.directory import DataDirectory
 from geomi.engine.host.reserve import reserved_session
 from geomi.engine.host.robots import RobotsKeeper
-from geomi.engine.visit.privacy import Privacy
-from geomi.engine.visit.sign_in import (
+from geomi.engine.host.sign_in import (
     PLACE,
     SignInBook,
     look_for_proof,
@@ -25,6 +24,7 @@ from geomi.engine.visit.sign_in import (
     sealed,
     with_proof,
 )
+from geomi.engine.visit.privacy import Privacy
 from geomi.errors import ConfigError, FieldRefused, UnknownName
 from geomi.fetch.request import Requests, check_headers, is_sendable
 from geomi.model.config import CrawlConfig

@@ -21,7 +21,7 @@ from geomi.cli import flags
 from geomi.cli.console import conclude, moment, note, print_json, say
 from geomi.cli.data_directory import in_data_directory
 from geomi.cli.options import configure, process_flags
-from geomi.engine.visit.sign_in import PLACE
+from geomi.engine.host.sign_in import PLACE
 from geomi.errors import ConfigError
 from geomi.model.site import SignIn, SignInKind
 

@@ -20,6 +20,7 @@ from dataclasses import replace
 from geomi.dedup.decide import fingerprint
 from geomi.engine.host.robots import JobRobots, RobotsKeeper
 from geomi.engine.host.session import HostSession
+from geomi.engine.host.sign_in import SignIns
 from geomi.engine.visit.directives import Directives, canonical_target, read_directives
 from geomi.engine.visit.duplicates import Duplicates, exact_duplicate
 from geomi.engine.visit.endings import NO_LINKS, ClosedVisit, Visit, VisitEndings, VisitFindings
@@ -37,7 +38,6 @@ from geomi.engine.visit.revisit import (
     unchanged_capture,
     unchanged_row,
 )
-from geomi.engine.visit.sign_in import SignIns
 from geomi.engine.visit.sitemap_copy import keeps_sitemaps
 from geomi.engine.world import World
 from geomi.errors import BytesMissing
