@@ -10,6 +10,7 @@ from annotated_types import Ge, Le
 from geomi.model.job import DEFAULT_PROFILE
 
 MIB = 1024 * 1024
+GITHUB_URL = "https://api.github.com"
 
 Format = Literal["md", "jsonl", "warc", "llms", "llms-full", "cdxj", "parquet"]
 
@@ -43,7 +44,7 @@ class Settings:
     unit_prices: tuple[str, ...] = ()  # part=DOLLARS a page, for estimates
     context7_url: str = ""  # a source of external documents, such as https://context7.com
     context7_key: str = ""
-    github_url: str = "https://api.github.com"  # of providers that name an API, or a server like it
+    github_url: str = GITHUB_URL  # of providers that name an API, or a server like it
     github_token: str = ""
     # URLs of all jobs that wait at once; 0: no limit. None is that too, except in a service (G-03).
     max_queued: Annotated[int, Ge(0)] | None = None

@@ -57,9 +57,9 @@ class Worker:
         self._privacy = rules.privacy
         self._changed = asyncio.Event()
         self._settler = Settler(world, job, gate, self._changed.set)
-        self._batches = JobBatches(world, job)
         # Batches of earlier settings have to be ended, too.
-        self._has_batches = job.config.has_batches or job.batch.number > 0
+        has_batches = job.config.has_batches or job.batch.number > 0
+        self._batches = JobBatches(world, job) if has_batches else None
         self._hosts: dict[asyncio.Task[None], HostSession] = {}
         self._stop: StopReason | None = None
         self._looked_s = float("-inf")
@@ -103,14 +103,14 @@ class Worker:
                 await self._lease_until_done(group)
             finally:
                 self._settler.close()
-        if self._has_batches and self._stop is StopReason.MAX_PAGES:
+        if self._batches and self._stop is StopReason.MAX_PAGES:
             await self._batches.judge()
             if await self._batches.has_failed():
                 self._stop = StopReason.FAILED
         return self._stop or StopReason.DONE
 
     async def _lease_until_done(self, group: asyncio.TaskGroup) -> None:
-        if self._has_batches:
+        if self._batches:
             await self._batches.turn()
         while True:
             self._changed.clear()
@@ -218,7 +218,7 @@ class Worker:
     async def _is_done(self) -> bool:
         if self._hosts or not self._settler.is_idle:
             return False
-        if self._has_batches:
+        if self._batches:
             await self._batches.turn()
             if await self._batches.has_failed():
                 self.drain(StopReason.FAILED)
