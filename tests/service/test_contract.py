@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from contextlib import ExitStack
+import sqlite3
+from contextlib import ExitStack, closing
+from datetime import datetime
 from itertools import pairwise
 from pathlib import Path
 
 import pytest
 
 from geomi.model.config import Render
+from geomi.service.background_tasks import visit_crawls_again
 from tests.api.asking import Client, Ground, Json, serving
-from tests.service.working import carried_out
+from tests.service.working import carried_out, crawled, is_over, understood
 from tests.support.crawl import page, robots
 from tests.support.prose import prose
 from tests.support.server import Reply, Route, Site
@@ -27,6 +30,7 @@ DEFAULTS: dict[str, object] = {
     "enableClassification": True,
     "enableQualityCheck": True,
     "qualityThreshold": 5,
+    "watch": True,  # §1.1: changes are synced by themselves
     # of the document's CrawlConfig
     "followExternalLinks": False,
     "delayBetweenRequests": 1000,
@@ -60,6 +64,7 @@ WEB: dict[str, Route] = {
     "/find": page("find", text=prose("find")),
 }  # fmt: skip
 QUICK = {"requestsPerSecond": 5}
+DAY_S = 86_400.0
 
 
 async def kept_by(ground: Ground, path: str, asked: dict[str, object]) -> Json:
@@ -170,6 +175,40 @@ async def test_a_second_lies_between_two_requests_of_the_contract(tmp_path: Path
     assert {one.headers["user-agent"] for one in site.log} == {AGENT}
 
 
+@pytest.mark.req("CHG-04", "FRN-14", "STO-06", "G-04")
+@waits
+async def test_a_crawl_of_the_contract_is_visited_again_and_its_urls_live_on(
+    tmp_path: Path,
+) -> None:
+    """Nobody asks for it; what has changed is found, and each run moves the end on."""
+    web: dict[str, Route] = {"/": page("bakery", text=prose("the bakery"))}
+    with Site(web) as site:
+        async with serving(tmp_path) as ground:
+            asked: dict[str, object] = {"seedUrls": [site.url("/")], "config": QUICK}
+            job = await kept_by(ground, "/crawler/crawls", asked)
+            path = f"/crawls/{job['jobId']}"
+            await visit_crawls_again(ground.service)
+            (row,) = (await ground.mine.get(f"{path}/urls")).json["urls"]
+            next_s = _seconds((await ground.mine.get(path)).json["nextRunAt"])
+            assert row["ttl"] == round(_seconds(job["completedAt"]) + 7 * DAY_S)
+            assert next_s == pytest.approx(row["ttl"] - 2 * DAY_S, abs=60)
+
+            web["/"] = page("bakery", text=prose("the windmill"))
+            _age(tmp_path, 5 * DAY_S)
+            await visit_crawls_again(ground.service)
+            again = (await ground.mine.get("/crawls")).json["crawls"][0]
+            assert (again["recrawlOf"], again["status"]) == (job["jobId"], "pending")
+            assert (await ground.mine.get(f"{path}/urls")).json["urls"][0]["ttl"] is None
+            run_id = again["jobId"]
+            await crawled(ground.desk, run_id)
+            await understood(ground.service, lambda: is_over(ground.desk, run_id))
+            found = (await ground.mine.post("/search", {"query": "windmill"})).json["results"]
+            assert [one["url"] for one in found] == [site.url("/")]
+            ended_s = _seconds((await ground.mine.get(f"/crawls/{run_id}")).json["completedAt"])
+            (row,) = (await ground.mine.get(f"{path}/urls")).json["urls"]
+            assert row["ttl"] == round(ended_s + 7 * DAY_S)
+
+
 @pytest.mark.req("API-02", "JOB-02", "JOB-03")
 @waits
 async def test_a_crawl_of_the_contract_ends_after_a_hundred_pages(tmp_path: Path) -> None:
@@ -191,6 +230,21 @@ async def test_a_crawl_of_the_contract_ends_after_a_hundred_pages(tmp_path: Path
             assert limits == [3, 3600, 104_857_600]
             assert job["stats"]["urlsProcessed"] == 100
             assert job["stats"]["urlsQueued"] == 50
+
+
+def _age(root: Path, by_s: float) -> None:
+    """Let what is served have been there for longer."""
+    with closing(sqlite3.connect(root / "geomi.db", timeout=30)) as db, db:
+        db.execute("UPDATE pages SET fetched_at_s = fetched_at_s - ?1, due_s = due_s - ?1", [by_s])
+        db.execute(
+            "UPDATE jobs SET next_look_s = next_look_s - ?1, created_at_s = created_at_s - ?1,"
+            " started_at_s = started_at_s - ?1, ended_at_s = ended_at_s - ?1",
+            [by_s],
+        )
+
+
+def _seconds(text: str) -> float:
+    return datetime.fromisoformat(text).timestamp()
 
 
 async def _documents(client: Client) -> list[Json]:

@@ -45,7 +45,7 @@ from geomi.service.crawling.crawls import (
     CrawlOrder,
     next_run_s,
 )
-from geomi.service.crawling.urls import UrlRow, UrlStatus, urls_end_s
+from geomi.service.crawling.urls import UrlRow, UrlStatus
 from geomi.service.documents import wire_id
 from geomi.url.parse import parse as parse_url
 
@@ -204,7 +204,6 @@ class ContractSettings(CrawlSettings):
             description="What else a server sends is not read.",
         ),
     ] = ("text/html",)
-    watch: Watch = False
 
 
 def _alias(name: str) -> str:
@@ -483,13 +482,18 @@ class UrlResponse(ResponseModel):
     discovered_at: datetime
     processed_at: datetime | None
     ttl: int | None = Field(
-        description="When geomi deletes this URL, in seconds since 1970: null before the crawl is "
-        "over, or if it keeps the URL for ever. A recrawl makes it later."
+        description="When geomi deletes this URL, in seconds since 1970: null before the crawl or "
+        "its recrawl is over, or if geomi keeps the URL for ever. Each recrawl moves it on."
     )
 
     @classmethod
-    def of(cls, row: UrlRow, job: CrawlJob, *, ahead_s: float) -> UrlResponse:
-        """Write a row; the wall clock is so much ahead of the time that is stored."""
+    def of(cls, row: UrlRow, job: CrawlJob, *, ahead_s: float, end_s: int | None) -> UrlResponse:
+        """Write a row.
+
+        Args:
+            ahead_s: so much is the wall clock ahead of the time that is stored.
+            end_s: when the URLs of the job are deleted.
+        """
         entry, document = row.entry, row.document
         visited = moment_or_none(None if entry.settled_s is None else entry.settled_s + ahead_s)
         waits = entry.state is State.PENDING and entry.attempts > 0
@@ -517,7 +521,7 @@ class UrlResponse(ResponseModel):
             error=None if is_good else told or entry.outcome,
             discovered_at=moment(entry.discovered_s + ahead_s),
             processed_at=None if entry.state is State.PENDING else visited,
-            ttl=urls_end_s(job),
+            ttl=end_s,
         )
 
 
