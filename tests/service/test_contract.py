@@ -14,6 +14,7 @@ from geomi.model.config import Render
 from geomi.service.background_tasks import visit_crawls_again
 from tests.api.asking import Client, Ground, Json, serving
 from tests.service.working import carried_out, crawled, is_over, understood
+from tests.support.contract import assert_shape
 from tests.support.crawl import page, robots
 from tests.support.prose import prose
 from tests.support.server import Reply, Route, Site
@@ -122,6 +123,29 @@ async def test_what_is_not_said_has_the_default_of_the_contract(tmp_path: Path) 
         assert job is not None and job.config.render is Render.ALWAYS
 
 
+@pytest.mark.req("CFG-12", "JOB-01")
+@waits
+async def test_the_settings_of_a_crawl_say_where_it_starts_and_what_is_next(
+    tmp_path: Path,
+) -> None:
+    seeds = ["http://localhost:8080/", "http://localhost:8080/rye"]
+    maps = ["http://localhost:8080/map.xml"]
+    chosen = {"order": "weighted", "purpose": "shop"}
+    async with serving(tmp_path) as ground:
+        client = ground.mine.without_prefix()
+        asked = {"collectionId": "bakery", "seedUrls": seeds, "sitemapUrls": maps, "config": chosen}
+        made = await client.post("/crawler/crawls", asked)
+        assert made.status == 202, made.json
+        shown = (await client.get(f"/crawler/crawls/{made.json['jobId']}")).json
+        assert_shape(shown, "CrawlJob")
+        told = shown["config"]
+        assert (told["seedUrls"], told["sitemapUrls"]) == (seeds, maps)
+        assert {name: told[name] for name in chosen} == chosen
+        plain = await client.post("/crawler/crawls", {"collectionId": "b", "seedUrls": seeds})
+        told = plain.json["config"]
+        assert (told["sitemapUrls"], told["order"], told["purpose"]) == ([], "score", "balanced")
+
+
 @pytest.mark.req("API-01", "CFG-14", "CFG-16", "SCP-10", "CTY-06")
 @waits
 async def test_the_contract_crawls_as_a_knowledge_base_and_the_other_paths_do_not(
@@ -169,6 +193,7 @@ async def test_a_second_lies_between_two_requests_of_the_contract(tmp_path: Path
                 "/crawler/preview", {"url": site.url("/")}
             )
             assert looked.status == 200 and looked.json["title"] == "bakery"
+            assert_shape(looked.json, "Preview")
     seen = sorted((one.started_s, one.ended_s or 0.0) for one in site.log)
     assert len(seen) >= 3
     assert min(two[0] - one[1] for one, two in pairwise(seen)) >= 0.99

@@ -29,7 +29,7 @@ from geomi.api.schema.wire import (
     moment,
     moment_or_none,
 )
-from geomi.model.config import HttpRules, Render, Within
+from geomi.model.config import HttpRules, Preset, Render, UrlOrder, Within
 from geomi.model.entry import Source
 from geomi.model.index.analysis import WantedType
 from geomi.model.job import CrawlJob, JobState, StopReason
@@ -290,8 +290,10 @@ class CrawlStatsResponse(ResponseModel):
 
 
 class CrawlConfigResponse(ResponseModel):
-    """All settings of a crawl."""
+    """All settings of a crawl, with where it starts."""
 
+    seed_urls: tuple[str, ...]
+    sitemap_urls: tuple[str, ...]
     max_depth: int
     max_pages: int
     max_duration: int
@@ -312,6 +314,8 @@ class CrawlConfigResponse(ResponseModel):
     quality_threshold: float
     target_content_types: tuple[str, ...]
     sign_in: bool
+    order: UrlOrder = Field(description="Which URL is next.")
+    purpose: Preset = Field(description="Of the order `weighted`: what counts most.")
     extraction_schema: dict[str, JsonValue] | None
     watch: bool
     requests_per_day: int
@@ -325,6 +329,8 @@ class CrawlConfigResponse(ResponseModel):
         config = job.config
         delay_s = config.politeness.delay_s
         return cls(
+            seed_urls=job.seeds,
+            sitemap_urls=config.scope.sitemap_urls,
             max_depth=config.limits.max_depth,
             max_pages=config.limits.max_pages,
             max_duration=round(config.limits.max_time_s),
@@ -347,6 +353,8 @@ class CrawlConfigResponse(ResponseModel):
             quality_threshold=config.analysis.quality_threshold,
             target_content_types=tuple(one.value for one in config.analysis.page_types),
             sign_in=config.http.sign_in,
+            order=config.order,
+            purpose=config.weights.preset,
             extraction_schema=orjson.loads(schema) if (schema := config.analysis.schema) else None,
             watch=job.is_watched,
             requests_per_day=config.recrawl.requests_per_day,
