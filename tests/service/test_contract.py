@@ -5,6 +5,7 @@ from __future__ import annotations
 import sqlite3
 from contextlib import ExitStack, closing
 from datetime import datetime
+from hashlib import sha256
 from itertools import pairwise
 from pathlib import Path
 
@@ -234,6 +235,43 @@ async def test_a_crawl_of_the_contract_is_visited_again_and_its_urls_live_on(
             assert row["ttl"] == round(ended_s + 7 * DAY_S)
 
 
+@pytest.mark.req("LNK-11", "LNK-16", "WF-03", "FRN-12", "PRI-01")
+@waits
+async def test_given_sitemaps_are_read_before_the_start_pages(tmp_path: Path) -> None:
+    """A page that is listed and linked is one that is listed, also by a sitemap of an index."""
+    web: dict[str, Route] = {
+        "/": page("start", "/both", "/deep", "/linked", text=prose("the start")),
+        **{f"/{name}": page(name, text=prose(name)) for name in ("both", "deep", "linked")},
+    }
+    with Site(web) as site:
+        web["/map.xml"] = _listing("urlset", "url", site.url("/both"), site.url("/"))
+        web["/index.xml"] = _listing("sitemapindex", "sitemap", site.url("/more.xml"))
+        web["/more.xml"] = _listing("urlset", "url", site.url("/deep"))
+        maps = [site.url("/index.xml"), site.url("/map.xml")]
+        async with serving(tmp_path) as ground:
+            asked: dict[str, object] = {"seedUrls": [site.url("/")], "config": QUICK}
+            asked["sitemapUrls"] = maps
+            job = await kept_by(ground, "/crawler/crawls", asked)
+            answer = await ground.mine.get(f"/crawls/{job['jobId']}/urls?limit=100")
+            rows = {row["url"].removeprefix(site.url("")): row for row in answer.json["urls"]}
+    asked_for = [seen.target for seen in site.log]
+    assert asked_for == [
+        "/robots.txt", "/index.xml", "/map.xml", "/more.xml", "/", "/both", "/deep", "/linked"
+    ]  # fmt: skip
+    places = ("source", "depth", "priority", "parentUrl")
+    assert {path: tuple(row[name] for name in places) for path, row in rows.items()} == {
+        "/index.xml": ("sitemap", 0, 200, None),
+        "/map.xml": ("sitemap", 0, 200, None),
+        "/more.xml": ("sitemap", 0, 200, maps[0]),
+        "/": ("seed", 0, 150, None),
+        "/both": ("sitemap", 1, 110, maps[1]),
+        "/deep": ("sitemap", 1, 110, site.url("/more.xml")),
+        "/linked": ("link", 1, 90, site.url("/")),
+    }
+    for row in rows.values():
+        assert row["urlHash"] == sha256(row["url"].encode()).hexdigest()
+
+
 @pytest.mark.req("API-02", "JOB-02", "JOB-03")
 @waits
 async def test_a_crawl_of_the_contract_ends_after_a_hundred_pages(tmp_path: Path) -> None:
@@ -255,6 +293,11 @@ async def test_a_crawl_of_the_contract_ends_after_a_hundred_pages(tmp_path: Path
             assert limits == [3, 3600, 104_857_600]
             assert job["stats"]["urlsProcessed"] == 100
             assert job["stats"]["urlsQueued"] == 50
+
+
+def _listing(root: str, item: str, *urls: str) -> Reply:
+    listed = "".join(f"<{item}><loc>{url}</loc></{item}>" for url in urls)
+    return Reply(f"<{root}>{listed}</{root}>".encode(), content_type="application/xml")
 
 
 def _age(root: Path, by_s: float) -> None:
