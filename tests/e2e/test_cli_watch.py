@@ -15,6 +15,7 @@ from pathlib import Path
 import pytest
 
 from tests.e2e.command import GEOMI, LOCAL, clean_env, run
+from tests.e2e.serving import Served
 from tests.support.crawl import page, paths
 from tests.support.server import Route, Site
 
@@ -162,6 +163,21 @@ def test_what_is_not_watched_says_why(tmp_path: Path) -> None:
         assert "has the same start URLs" in shown[-1] or "recrawl.watch" in shown[-1]
         refused = run("crawl", site.url("/"), "--set", "recrawl.requests_per_day=0")
         assert (refused.returncode, "recrawl.requests_per_day" in refused.stderr) == (2, True)
+
+
+@pytest.mark.slow
+def test_a_served_directory_says_who_watches(tmp_path: Path) -> None:
+    root = tmp_path / "data"
+    with Site({"/": page("home")}) as site, Served(root) as served:
+        empty = run("watch", "-o", str(root), "--dry-run").stdout
+        assert "no crawl is here; start one" in empty
+        served.post("/crawls", {"collectionId": "village", "seedUrls": [site.url("/")]})
+        shown = run("watch", "-o", str(root), "--dry-run").stdout
+        assert "the service visits them again by itself" in shown and "no crawl" not in shown
+        told = json.loads(run("watch", "-o", str(root), "--dry-run", "--json").stdout)
+        assert (told["crawls"], "the service" in told["why_idle"]) == ([], True)
+        crawl(site, root)
+        assert "the next run begins" in run("watch", "-o", str(root), "--dry-run").stdout
 
 
 @pytest.mark.slow
