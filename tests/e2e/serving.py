@@ -8,7 +8,8 @@ import os
 import re
 import signal
 import subprocess
-from collections.abc import Sequence
+import time
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
@@ -17,6 +18,7 @@ from urllib.parse import urlsplit
 from tests.e2e.command import GEOMI, clean_env
 
 SILENCE_S = 2.0
+API = "/api/v1"  # under which the paths are, where nobody says otherwise
 
 
 class Served:
@@ -84,7 +86,7 @@ class Served:
         return said
 
     def ask(
-        self, method: str, path: str, body: object = None, *, key: str = ""
+        self, method: str, path: str, body: object = None, *, key: str = "", prefix: str = API
     ) -> tuple[int, dict[str, Any]]:
         """Ask the API; return the status and the answer's JSON."""
         place = urlsplit(self.url)
@@ -94,22 +96,22 @@ class Served:
             sent = None if body is None else json.dumps(body)
             if sent is not None:
                 headers["Content-Type"] = "application/json"
-            connection.request(method, f"/api/v1{path}", sent, headers)
+            connection.request(method, f"{prefix}{path}", sent, headers)
             answer = connection.getresponse()
             text = answer.read()
             return answer.status, json.loads(text) if text else {}
         finally:
             connection.close()
 
-    def get(self, path: str, *, key: str = "") -> dict[str, Any]:
+    def get(self, path: str, *, key: str = "", prefix: str = API) -> dict[str, Any]:
         """Ask for something that has to be there."""
-        status, told = self.ask("GET", path, key=key)
+        status, told = self.ask("GET", path, key=key, prefix=prefix)
         assert status == 200, told
         return told
 
-    def post(self, path: str, body: object, *, key: str = "") -> dict[str, Any]:
+    def post(self, path: str, body: object, *, key: str = "", prefix: str = API) -> dict[str, Any]:
         """Ask for something to be done."""
-        status, told = self.ask("POST", path, body, key=key)
+        status, told = self.ask("POST", path, body, key=key, prefix=prefix)
         assert 200 <= status < 300, told
         return told
 
@@ -123,3 +125,12 @@ class Served:
             if told["nextCursor"] is None:
                 return found
             cursor = f"&cursor={told['nextCursor']}"
+
+
+def until(found: Callable[[], Any], *, longest_s: float = 90.0) -> Any:
+    """Wait until something is there, and return it."""
+    ends_s = time.monotonic() + longest_s
+    while not (answer := found()):
+        assert time.monotonic() < ends_s, "it never came"
+        time.sleep(0.2)
+    return answer

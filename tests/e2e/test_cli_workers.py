@@ -67,6 +67,27 @@ def test_two_machines_serve_two_jobs_and_end_each_once(farm: Farm) -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.req("HTTP-17")
+def test_a_worker_that_is_told_one_job_asks_its_hosts_alone(tmp_path: Path) -> None:
+    """Such as a worker near the sites of a job; the other job waits for somebody else."""
+    folder = ["-o", str(tmp_path), "--allow-private"]
+    routes = {"/": Reply(b'<p>A start</p><a href="/a">a</a>'), "/a": Reply(b"<p>An end</p>")}
+    with Site(routes) as far, Site(routes, address="127.0.0.2") as near:
+        begun = {}
+        for site in (far, near):
+            done = run("crawl", site.url("/"), *folder, "--detach", "--delay", "0")
+            assert done.returncode == 0, done.stderr
+            begun[site.address] = done.stdout.strip()
+        served = run("worker", "--job", begun[near.address], "--once", *folder)
+        assert served.returncode == 0, served.stderr
+        assert [seen.path for seen in near.log] == ["/robots.txt", "/", "/a"]
+        assert far.log == []
+    jobs = json.loads(run("jobs", "list", "-o", str(tmp_path), "--json").stdout)
+    states = {job["id"]: job["state"] for job in jobs}
+    assert states == {begun[near.address]: "completed", begun[far.address]: "processing"}
+
+
+@pytest.mark.slow
 def test_sigterm_drains_and_a_machine_lost_with_its_disk_takes_nothing_along(farm: Farm) -> None:
     """What was not sent is fetched again by another, who ends the job: its starter is gone."""
     with Site(WEB.routes) as site:
