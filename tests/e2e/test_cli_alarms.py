@@ -9,10 +9,11 @@ import pytest
 
 from tests.e2e.command import LOCAL, run
 from tests.support.crawl import page
-from tests.support.server import Reply, Route, Site
+from tests.support.server import Raw, Reply, Route, Site
 
 QUICK = ("--delay", "0", *LOCAL)
 MANY = 25
+SLOWLY_S = 5.2  # just above the limit of MON-03
 
 
 @pytest.mark.req("MON-01", "MON-04", "MON-05")
@@ -40,6 +41,27 @@ def test_a_run_ends_with_a_warning_for_each_figure_out_of_bounds(tmp_path: Path)
     ]  # fmt: skip
     shown = run("report", "-o", str(tmp_path)).stdout
     assert all(alarm.removeprefix("alarm ") in " ".join(shown.split()) for alarm in alarms)
+
+
+@pytest.mark.slow
+@pytest.mark.req("MON-03")
+def test_a_slow_host_that_no_seed_names_is_told(tmp_path: Path) -> None:
+    """Its robots.txt comes at once, which the mean of its pages leaves out; no log is needed."""
+    body = page("slow").body
+    head = f"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nContent-Length: {len(body)}\r\n\r\n"
+    slow = Raw((SLOWLY_S, head.encode() + body))
+    with Site({"/slow": slow}, address="127.0.0.2") as other:
+        start = page("start", "/a", other.url("/slow"))
+        with Site({"/": start, "/a": page("a")}) as site:
+            command = ("crawl", site.url("/"), "--scope", "any", "-o", str(tmp_path), *QUICK)
+            done = run(*command, "--set", "store.request_log=false", "--json")
+    assert done.returncode == 0, done.stderr
+    events = [json.loads(line) for line in done.stdout.splitlines()]
+    (alarm,) = events[-1]["alarms"]
+    assert (alarm["rule"], alarm["subject"]) == ("response_time", f"127.0.0.2:{other.port}")
+    assert alarm["value"] >= SLOWLY_S
+    warned = [event["message"] for event in events if event["event"] == "warning"]
+    assert f"alarm response_time: {alarm['message']}" in warned
 
 
 @pytest.mark.req("MON-02")

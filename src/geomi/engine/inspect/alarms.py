@@ -15,7 +15,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
-from statistics import fmean
 
 from geomi.chunk.check import (
     LEAST_PARTS,
@@ -33,7 +32,6 @@ from geomi.model.index.document import MAX_LISTED, DocumentFilter, DocumentState
 from geomi.model.job import CrawlJob, JobFilter, JobKind, JobState
 from geomi.model.verdict import Outcome, State
 from geomi.recrawl.report import PageChange
-from geomi.url.parse import parse as parse_url
 
 LEAST_REQUESTS = 20
 MIN_SUCCESS = 0.90
@@ -44,7 +42,7 @@ MAX_CHANGE = 0.50
 MAX_LATENCY_S = 5.0
 MAX_DURATION_S = 3 * 3600.0
 Outcomes = Mapping[tuple[State, Outcome | None, int | None], int]
-MOST_HOSTS = 1000
+MOST_SLOW_HOSTS = 20  # that are named: of more, the slowest
 MOST_DOCUMENTS = 50_000  # whose chunks are added up
 LOOKED_BACK = 100  # jobs, for the run before
 CHUNK_WORDS = {
@@ -86,7 +84,7 @@ class JobFigures:
     """What is known of a job so far.
 
     Args:
-        latencies: mean seconds by host.
+        latencies: mean seconds of a page, by host; of very many hosts, the slowest.
         indexed: pages of the run; where nothing is indexed, those that are kept.
         indexed_before: the same of the run before; None for a first run.
     """
@@ -156,8 +154,7 @@ def judge(figures: JobFigures) -> tuple[Alarm, ...]:
 
 
 async def _figures(world: World, job: CrawlJob) -> JobFigures:
-    own = {url.authority for url in map(parse_url, job.seeds) if url}
-    hosts = await world.store.census.hosts(limit=MOST_HOSTS)
+    times = await world.store.census.response_times(job.id, limit=MOST_SLOW_HOSTS)
     now, before = await _pages(world, job)
     return JobFigures(
         outcomes=await world.store.census.outcomes(job.id),
@@ -168,7 +165,7 @@ async def _figures(world: World, job: CrawlJob) -> JobFigures:
         indexed_before=before,
         # Before a job is over, some of its pages are not cut yet.
         chunks=await count_chunks(world, job) if job.state.is_final else ChunkCounts(),
-        latencies={one.host: one.latency_s for one in hosts if one.host in own},
+        latencies=dict(times.slowest),
         is_over=job.state.is_final,
     )
 
@@ -333,6 +330,7 @@ async def report_run(world: World, job: CrawlJob, provider: str) -> None:
     counts = changes.counts
     share = success_share(await world.store.census.outcomes(job.id))
     chunks = check(await count_chunks(world, job))
+    times = await world.store.census.response_times(job.id, limit=1)
     world.sink.emit(
         Reported(
             job=job.id,
@@ -343,7 +341,7 @@ async def report_run(world: World, job: CrawlJob, provider: str) -> None:
             deleted=counts[PageChange.DELETED] + counts[PageChange.UNREACHABLE],
             change_percent=round(changes.rate_percent, 3),
             success_percent=round(100 * share, 3),
-            response_ms=await _response_ms(world, job),
+            response_ms=round(1000 * (times.mean_s or 0.0)),
             seconds=round(job.active_s, 3),
             chunks={one.measure: _rounded(one.value) for one in chunks},
         )
@@ -352,11 +350,3 @@ async def report_run(world: World, job: CrawlJob, provider: str) -> None:
 
 def _rounded(value: float | None) -> float | None:
     return None if value is None else round(value, 4)
-
-
-async def _response_ms(world: World, job: CrawlJob) -> int:
-    """Return how long the provider's own hosts take to answer, on average."""
-    own = {url.authority for url in map(parse_url, job.seeds) if url}
-    hosts = await world.store.census.hosts(limit=MOST_HOSTS)
-    times = [one.latency_s for one in hosts if one.host in own and one.latency_s]
-    return round(1000 * fmean(times)) if times else 0
