@@ -3,13 +3,19 @@
 from __future__ import annotations
 
 import json
+import signal
+import sqlite3
+import subprocess
+import threading
+from contextlib import closing
 from pathlib import Path
 
 import pytest
 
-from tests.e2e.command import LOCAL, run
+from geomi.app import DATABASE
+from tests.e2e.command import GEOMI, LOCAL, clean_env, run
 from tests.support.crawl import page
-from tests.support.server import Raw, Reply, Route, Site
+from tests.support.server import Raw, Reply, Route, Seen, Site
 
 QUICK = ("--delay", "0", *LOCAL)
 MANY = 25
@@ -62,6 +68,40 @@ def test_a_slow_host_that_no_seed_names_is_told(tmp_path: Path) -> None:
     assert alarm["value"] >= SLOWLY_S
     warned = [event["message"] for event in events if event["event"] == "warning"]
     assert f"alarm response_time: {alarm['message']}" in warned
+
+
+@pytest.mark.req("MON-07")
+def test_a_site_that_is_often_asked_twice_is_told(tmp_path: Path) -> None:
+    """Each page answers 503 at first. Its second try is due in half a minute: made due at once."""
+    names = [f"/{number}" for number in range(20)]
+    asked: set[str] = set()
+    all_asked = threading.Event()
+
+    def busy(seen: Seen) -> Reply:
+        is_first = seen.path not in asked
+        asked.add(seen.path)
+        if len(asked) == len(names):
+            all_asked.set()
+        return Reply(status=503) if is_first else page(seen.path)
+
+    with Site({"/": page("start", *names), **dict.fromkeys(names, busy)}) as site:
+        command = ("crawl", site.url("/"), "-o", str(tmp_path), *QUICK)
+        command = (*command, "--set", "politeness.max_backoff_s=0")
+        with subprocess.Popen([*GEOMI, *command, "-q"], env=clean_env()) as process:
+            assert all_asked.wait(60)
+            process.send_signal(signal.SIGINT)
+        with closing(sqlite3.connect(tmp_path / DATABASE)) as db, db:
+            db.execute("UPDATE entries SET due_s = 0 WHERE state = 'pending'")
+            db.execute("UPDATE queues SET ready_s = 0")
+        done = run(*command, "--resume", "--json")
+    assert done.returncode == 0, done.stderr
+    events = [json.loads(line) for line in done.stdout.splitlines()]
+    message = "47.6% of requests were tried again (limit 15%)"  # 20 of 42 with robots.txt
+    assert events[-1]["alarms"] == [
+        {"rule": "retry_rate", "value": 0.4762, "limit": 0.15, "message": message, "subject": ""}
+    ]
+    warned = [event["message"] for event in events if event["event"] == "warning"]
+    assert f"alarm retry_rate: {message}" in warned
 
 
 @pytest.mark.req("MON-02")
