@@ -60,7 +60,13 @@ class Providers:
         """Run a command."""
         return run(*arguments, "-o", str(self.data), env=QUICK | dict(env or {}))
 
-    def register(self, sites: Mapping[str, Site], *, only_they: bool = False) -> None:
+    def register(
+        self,
+        sites: Mapping[str, Site],
+        *,
+        only_they: bool = False,
+        max_pages: Mapping[str, int] | None = None,
+    ) -> None:
         """Register providers; `only_they` may be crawled, and none that comes with geomi."""
 
         async def work() -> None:
@@ -74,6 +80,7 @@ class Providers:
                         "allowed_path_patterns": ["/docs/**"],
                         "tos_reviewed_at": DAY,
                         "tos_allows_crawling": True,
+                        "max_pages": (max_pages or {}).get(key, 200),
                     }
                     read = read_registration(
                         payload, new_id=str(uuid4()), now_s=home.world.clock.wall_s()
@@ -146,6 +153,7 @@ def test_every_named_provider_is_crawled_with_a_job_and_a_report_of_its_own(
         "event": "session_ended",
         "providers": 2,
         "pages": 5,
+        "collected": 5,
         "not_crawled": [],
     }
     assert sorted(reports(told.stderr)) == ["a", "b"]
@@ -254,7 +262,7 @@ def test_a_session_has_no_page_more_than_its_limit(known: Providers) -> None:
         lines = [json.loads(line) for line in told.stdout.splitlines()]
         assert {key: one["collected"] for key, one in ends(lines).items()} == {"a": 3, "b": 1}
         assert sum(seen.path != "/robots.txt" for site in found for seen in site.log) == 4
-        full = "the indexing session has 4 pages; its limit is 4"
+        full = "the indexing session has visited 4 pages; its limit is 4"
         assert lines[-1]["pages"] == 4
         assert lines[-1]["not_crawled"] == [{"provider": "c", "why": full}]
         warned = [line for line in lines if line["event"] == "warning"]
@@ -262,6 +270,37 @@ def test_a_session_has_no_page_more_than_its_limit(known: Providers) -> None:
         again = known.ask(*command, "--resume", env={"GEOMI_SESSION_PAGES": "8"})
     assert {key: one["collected"] for key, one in ends(again).items()} == {"a": 3, "b": 3, "c": 2}
     assert again[-1]["pages"] == 8
+
+
+@pytest.mark.slow
+@pytest.mark.req("JOB-08")
+def test_who_is_cut_short_by_the_session_is_told_so_and_not_that_its_own_limit_is_low(
+    known: Providers,
+) -> None:
+    """Of the session's five pages `a` has its own three, one of them gone, and `b` the rest."""
+    documents = routes("a", 4)
+    documents.pop("/docs/1")
+    with sites(documents, routes("b", 6)) as (a, b):
+        known.register({"a": a, "b": b}, max_pages={"a": 3})
+        command = ("crawl", "--provider", "a", "--provider", "b", *HERE, *ONCE)
+        told = known.run(*command, env={"GEOMI_SESSION_PAGES": "5"})
+        assert told.returncode == 0, told.stderr
+        lines = [json.loads(line) for line in told.stdout.splitlines()]
+        warned = {one["message"]: one["hint"] for one in lines if one["event"] == "warning"}
+        own = "provider a has reached its limit of 3 pages; its crawl ends"
+        assert "register the provider with a higher `max_pages`" in warned[own]
+        cut = "the session had 2 pages left for provider b; its crawl ends"
+        assert "GEOMI_SESSION_PAGES sets the limit" in warned[cut]
+        assert not any(text.startswith("provider b has reached its limit") for text in warned)
+        full = "the indexing session has visited 5 pages; its limit is 5; the session stops"
+        assert warned[full] == "GEOMI_SESSION_PAGES sets the limit; ended early: b"
+        counted = {key: lines[-1][key] for key in ("providers", "pages", "collected")}
+        assert counted == {"providers": 2, "pages": 5, "collected": 4}
+        again = known.run(*command[:5], "--allow-private", *ONCE, "--resume")
+        assert "ended early" not in again.stderr
+        assert "session: 2 of 2 providers, 9 pages visited, 8 collected" in again.stderr
+        (shown,) = known.ask("jobs", "show", ends(lines)["b"]["job"], "--json")
+        assert shown["origins"]["limits.max_pages"] == "provider b"
 
 
 @pytest.mark.slow
