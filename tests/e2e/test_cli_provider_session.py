@@ -23,7 +23,7 @@ from geomi.app.use import providers
 from geomi.settings.providers import presets, read_registration
 from tests.e2e.command import GEOMI, clean_env, run
 from tests.support.crawl import LOCAL, page
-from tests.support.server import Reply, Route, Seen, Site
+from tests.support.server import Raw, Reply, Route, Seen, Site
 
 # No pause, since every site here is on loopback; the profile of providers has one of a second.
 QUICK = {"GEOMI_CRAWL_PROFILE": "default", "GEOMI_CRAWL_DELAY": "0"}
@@ -301,6 +301,24 @@ def test_who_is_cut_short_by_the_session_is_told_so_and_not_that_its_own_limit_i
         assert "session: 2 of 2 providers, 9 pages visited, 8 collected" in again.stderr
         (shown,) = known.ask("jobs", "show", ends(lines)["b"]["job"], "--json")
         assert shown["origins"]["limits.max_pages"] == "provider b"
+
+
+@pytest.mark.slow
+@pytest.mark.req("MON-06")
+def test_a_session_of_short_crawls_that_takes_long_is_told_once(known: Providers) -> None:
+    """Each of two providers needs half a second and more; the limit is a third of one."""
+    start = page("slow").body
+    head = f"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nContent-Length: {len(start)}\r\n\r\n"
+    documents: dict[str, Route] = {"/docs": Raw((0.5, head.encode() + start))}
+    with sites(documents, documents) as (a, b):
+        known.register({"a": a, "b": b})
+        command = ("crawl", "--provider", "a", "--provider", "b", *HERE)
+        lines = known.ask(*command, env={"GEOMI_SESSION_HOURS": "0.0001"})
+        unlimited = known.ask(*command, env={"GEOMI_SESSION_HOURS": "0"})
+    told = "alarm duration: the indexing session has worked for 0.0 hours (limit 0.0001)"
+    warned = [line["message"] for line in lines if line["event"] == "warning"]
+    assert warned.count(told) == 1
+    assert "alarm duration" not in json.dumps(unlimited)
 
 
 @pytest.mark.slow

@@ -24,6 +24,7 @@ from geomi.app.use.channels import ProviderRun, run_provider
 from geomi.app.use.crawl import Plan
 from geomi.app.use.providers import EVERY_JOB
 from geomi.engine import jobs
+from geomi.engine.inspect.alarms import judge_session
 from geomi.engine.worker.supervisor import CrawlReport, Supervisor
 from geomi.errors import (
     GeomiError,
@@ -106,8 +107,11 @@ class ProviderSession:
         """Crawl every provider, or as many as the session's pages allow."""
         try:
             async with asyncio.TaskGroup() as group:
-                for number in range(self._at_once):
-                    group.create_task(self._crawl_waiting(), name=f"session {number}")
+                watch = group.create_task(self._warn_when_long(), name="session: duration")
+                async with asyncio.TaskGroup() as crawls:
+                    for number in range(self._at_once):
+                        crawls.create_task(self._crawl_waiting(), name=f"session {number}")
+                watch.cancel()
         except* GeomiError as failures:
             raise first_error(failures) from failures
         self._tell_limit()
@@ -116,6 +120,18 @@ class ProviderSession:
             self._parts[plan.provider] = SessionPart(plan.provider, problem=why)
         parts = tuple(self._parts[key] for key in self._order)
         return SessionReport(parts, self._pages, self._collected, self._is_interrupted)
+
+    async def _warn_when_long(self) -> None:
+        """Warn once, when the session has worked for as long as it may (MON-06)."""
+        clock, most_hours = self._home.world.clock, self._home.settings.session_hours
+        if not most_hours:
+            return
+        began_s = clock.now_s()
+        await clock.sleep_until(began_s + most_hours * 3600)
+        if alarm := judge_session(clock.now_s() - began_s, most_hours=most_hours):
+            told = f"alarm {alarm.rule}: {alarm.message}"
+            hint = "GEOMI_SESSION_HOURS sets the limit; the session goes on"
+            self._home.world.sink.emit(Warned("", told, hint))
 
     def _watch(self, supervisor: Supervisor) -> None:
         self._running.add(supervisor)

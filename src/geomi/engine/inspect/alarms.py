@@ -270,9 +270,7 @@ def _slow(figures: JobFigures) -> list[Alarm]:
 def _whole(figures: JobFigures) -> list[Alarm]:
     found: list[Alarm] = []
     if figures.active_s > MAX_DURATION_S:
-        hours, limit = figures.active_s / 3600, MAX_DURATION_S / 3600
-        message = f"it has worked for {hours:.1f} hours (limit {limit:g})"
-        found.append(Alarm(AlarmRule.DURATION, round(figures.active_s), MAX_DURATION_S, message))
+        found.append(_long("it", figures.active_s, MAX_DURATION_S))
     before, now = figures.indexed_before, figures.indexed
     if figures.is_over and before:
         change = abs(now - before) / before
@@ -280,6 +278,22 @@ def _whole(figures: JobFigures) -> list[Alarm]:
             message = f"there are {now:,} pages; after the last run there were {before:,}"
             found.append(Alarm(AlarmRule.INDEXED, round(change, 4), MAX_CHANGE, message))
     return found
+
+
+def judge_session(seconds: float, *, most_hours: float) -> Alarm | None:
+    """Return an alarm for a session over several providers that takes long (MON-06).
+
+    Args:
+        most_hours: from the settings; 0: a session may take as long as it wants.
+    """
+    if not most_hours or seconds < most_hours * 3600:
+        return None
+    return _long("the indexing session", seconds, most_hours * 3600)
+
+
+def _long(what: str, seconds: float, limit_s: float) -> Alarm:
+    message = f"{what} has worked for {seconds / 3600:.1f} hours (limit {limit_s / 3600:g})"
+    return Alarm(AlarmRule.DURATION, round(seconds), limit_s, message)
 
 
 def judge_chunks(counts: ChunkCounts) -> tuple[Alarm, ...]:
