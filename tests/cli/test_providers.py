@@ -149,7 +149,9 @@ class TestProviders:
         added = data(command, "providers", "add", "my-docs.toml")
         assert (added["key"], added["origin"]) == ("my-docs", "registered")
         assert len(added["provider_id"]) == 36
-        assert data(command, "providers", "add", "my-docs.toml") == added
+        again = data(command, "providers", "add", "my-docs.toml")
+        known = {"provider_id": "the provider that was known as `my-docs`"}
+        assert again == added | {"derived": added["derived"] | known}
         assert len(data(command, "providers", "list")) == 16
         Path("my-docs.toml").write_text(VALID.replace(TERMS, ""), "utf-8")
         assert data(command, "providers", "add", "my-docs.toml") == added, "it stays reviewed"
