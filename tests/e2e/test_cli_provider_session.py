@@ -30,6 +30,9 @@ QUICK = {"GEOMI_CRAWL_PROFILE": "default", "GEOMI_CRAWL_DELAY": "0"}
 HERE = ("--allow-private", "--json")
 ONCE = ("--set", "http.max_retries=0")
 WEEK_S = 7 * 86_400
+MEASURES = {
+    "mean_chunk_tokens", "empty_chunks", "repeated_chunks", "smallest_chunk", "chunks_per_page",
+}  # fmt: skip
 DAY = "2026-01-31"
 
 
@@ -304,6 +307,25 @@ def test_who_is_cut_short_by_the_session_is_told_so_and_not_that_its_own_limit_i
 
 
 @pytest.mark.slow
+@pytest.mark.req("POL-03", "JOB-08")
+@pytest.mark.parametrize("window", ["hour", "day"])
+def test_the_cap_of_an_hour_and_of_a_day_counts_over_all_providers(
+    known: Providers, window: str
+) -> None:
+    with sites(routes("a", 6), routes("b", 6)) as (a, b):
+        known.register({"a": a, "b": b})
+        told = known.run(
+            "crawl", "--provider", "a", "--provider", "b", *HERE,
+            "--set", f"politeness.max_per_{window}=7", "--max-time", "4",
+        )  # fmt: skip
+        assert told.returncode == 0, told.stderr
+        assert len(a.log) + len(b.log) == 7, "two robots.txt and five pages"
+        assert min(len(a.log), len(b.log)) >= 2
+    lines = [json.loads(line) for line in told.stdout.splitlines()]
+    assert {one["stop"] for one in ends(lines).values()} == {"max_time"}
+
+
+@pytest.mark.slow
 @pytest.mark.req("MON-06")
 def test_a_session_of_short_crawls_that_takes_long_is_told_once(known: Providers) -> None:
     """Each of two providers needs half a second and more; the limit is a third of one."""
@@ -343,13 +365,17 @@ def test_a_provider_that_fails_does_not_stop_the_others(known: Providers) -> Non
 
 
 @pytest.mark.slow
-@pytest.mark.req("CHG-08", "STO-05")
+@pytest.mark.req("CHG-08", "STO-05", "MON-13")
 def test_providers_index_makes_all_of_them_searchable_every_week(known: Providers) -> None:
     with sites(routes("a"), routes("b")) as (a, b):
         known.register({"a": a, "b": b}, only_they=True)
         first = known.run("providers", "index", *HERE)
         assert first.returncode == 0, first.stderr
         assert sorted(reports(first.stderr)) == ["a", "b"]
+        events = [json.loads(line) for line in first.stdout.splitlines()]
+        measured = [one["chunks"] for one in events if one["event"] == "crawl_report"]
+        assert [one["chunks_per_page"] for one in measured] == [1, 1]
+        assert all(set(one) == MEASURES and one["mean_chunk_tokens"] > 0 for one in measured)
         found = known.ask("search", "lighthouse b0", "--json")
         assert b.url("/docs/1") in json.dumps(found)
         asked = len(a.log) + len(b.log)
