@@ -100,6 +100,10 @@ async def test_a_provider_is_crawled_every_week_and_reported_on(tmp_path: Path) 
             (told,) = ear.of(Reported)
             assert (told.job, told.provider) == (job_id, "The village")
             assert (told.total, told.new) == (1, 1)
+            quality = (await ground.admin.get(f"/crawls/{job_id}/quality")).json
+            measures = {one["measure"]: one["value"] for one in quality["chunks"]["indicators"]}
+            assert told.chunks == pytest.approx(measures)
+            assert (told.chunks["chunks_per_page"], len(told.chunks)) == (1, 5)
             await ground.admin.post("/admin/providers/village/review", {"allows": False})
             refused = await ground.admin.post(path, {"collectionId": "apis"})
             assert refused.status == 409 and "does not allow" in refused.json["detail"]

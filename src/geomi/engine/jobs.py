@@ -248,11 +248,16 @@ async def step(world: World, job: CrawlJob, state: JobState) -> CrawlJob:
 
 def _warn_of_limit(world: World, job: CrawlJob) -> None:
     """Say that a provider has more pages than it may have (JOB-07); who crawls it should know."""
-    if job.provider and job.stop is StopReason.MAX_PAGES:
-        most = job.config.limits.max_pages
+    if not job.provider or job.stop is not StopReason.MAX_PAGES:
+        return
+    most = job.config.limits.max_pages
+    if job.has_session_limit:
+        message = f"the session had {most:,} pages left for provider {job.provider}; its crawl ends"
+        hint = "GEOMI_SESSION_PAGES sets the limit; the next session goes on with --resume"
+    else:
         message = f"provider {job.provider} has reached its limit of {most:,} pages; its crawl ends"
         hint = "the rest waits; register the provider with a higher `max_pages` to crawl it"
-        world.sink.emit(Warned(job.id, message, hint))
+    world.sink.emit(Warned(job.id, message, hint))
 
 
 def _check_step(job: CrawlJob, state: JobState) -> None:

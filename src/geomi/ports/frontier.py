@@ -18,6 +18,7 @@ from geomi.model.entry import (
     Lease,
     RemainingWork,
     RequestCap,
+    ResponseTimes,
     Settled,
     Tally,
     UrlEntry,
@@ -151,6 +152,10 @@ class Census(Protocol):
 
         There are never more than `MAX_ENTRIES` at once: what ends a walk is an empty list.
         """
+        ...
+
+    async def response_times(self, job: str, *, limit: int) -> ResponseTimes:
+        """Return how long the pages of a job took to answer, and which of its hosts are slowest."""
         ...
 
     async def regions(self, job: str) -> Sequence[WaitingRegion]:

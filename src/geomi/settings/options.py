@@ -50,6 +50,7 @@ class Settings:
     max_queued: Annotated[int, Ge(0)] | None = None
     max_fetches: Annotated[int, Ge(1), Le(10_000)] = 100  # at once, of all a server starts (G-03)
     session_pages: Annotated[int, Ge(0)] = 5000  # of all providers in one session; 0: no limit
+    session_hours: Annotated[float, Ge(0)] = 3.0  # a longer one is warned of (MON-06); 0: none is
     datasets: tuple[str, ...] = ()  # tenant=URL, a root of the seed engine for each of them
     sign_in_key: str = ""  # encrypts what is kept for signing in, in place of a file's key
     alarm_url: str = ""  # a Slack-compatible webhook that alarms are sent to
