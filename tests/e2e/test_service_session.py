@@ -8,8 +8,7 @@ from typing import Any
 
 import pytest
 
-from tests.e2e.serving import Served
-from tests.e2e.test_service_watch import until
+from tests.e2e.serving import Served, until
 from tests.support.crawl import page
 from tests.support.server import Route, Site
 
