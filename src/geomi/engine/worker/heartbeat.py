@@ -27,6 +27,12 @@ T = TypeVar("T")
 BEATS_PER_SILENCE = 6
 # The weight of the newest beat in the rate that is shown: it follows within some beats.
 RATE_WEIGHT = 0.3
+# What is done at each beat, and what is said when it succeeds again.
+BEAT, TEND = "beat", "tend"
+RECOVERED = {
+    BEAT: "the store can be written again",
+    TEND: "what dead workers left can be put in order again",
+}
 
 
 class Heartbeat:
@@ -57,7 +63,7 @@ class Heartbeat:
         self._counted = 0
         self._beat_s = 0.0
         self.is_enrolled = False
-        self.trouble: StoreError | None = None  # why the last beat was not written down
+        self._troubles: dict[str, StoreError] = {}
 
     async def enrol(self, role: WorkerRole, configs: Iterable[CrawlConfig] = ()) -> None:
         """Make this process known; a request of a job's may take as long as its deadline says."""
@@ -97,10 +103,11 @@ class Heartbeat:
         Args:
             endures: go on where the store refuses a beat, for a process that has more to do than
                 to write; it is told once, and `trouble` says so until a beat is written again.
+                What the system refuses for a while, such as a file handle, every process endures.
         """
         async with asyncio.TaskGroup() as group:
-            group.create_task(self._repeat(self._beat, endures=endures), name="beat")
-            group.create_task(self._repeat(self._look_after, endures=endures), name="tend")
+            group.create_task(self._repeat(BEAT, self._beat, endures=endures), name=BEAT)
+            group.create_task(self._repeat(TEND, self._look_after, endures=endures), name=TEND)
 
     async def leave(self) -> None:
         """Say goodbye: nothing of this process is left to be looked after."""
@@ -113,20 +120,34 @@ class Heartbeat:
         """How often it beats."""
         return self._world.silence_s / BEATS_PER_SILENCE
 
-    async def _repeat(self, work: Callable[[], Awaitable[None]], *, endures: bool) -> None:
+    @property
+    def trouble(self) -> StoreError | None:
+        """Why the last beat was not written, or what the dead left not put in order; if so."""
+        return next(iter(self._troubles.values()), None)
+
+    async def _repeat(
+        self, name: str, work: Callable[[], Awaitable[None]], *, endures: bool
+    ) -> None:
         while True:
             await asyncio.sleep(self.every_s)
             try:
                 await work()
+            except OSError as error:
+                told = StoreError(f"the system refused what a heartbeat needs: {error.strerror}")
+                told.__cause__ = error
+                self._endure(name, told)
             except StoreError as error:
                 if not endures:
                     raise
-                self._endure(error)
+                self._endure(name, error)
+            else:
+                if self._troubles.pop(name, None) is not None:
+                    self._world.sink.emit(Warned("", RECOVERED[name]))
 
-    def _endure(self, error: StoreError) -> None:
-        if self.trouble is None:
+    def _endure(self, name: str, error: StoreError) -> None:
+        if name not in self._troubles:
             self._world.sink.emit(Warned("", error.message, error.hint))
-        self.trouble = error
+        self._troubles[name] = error
 
     async def _beat(self) -> None:
         self._show_presence()
@@ -150,9 +171,6 @@ class Heartbeat:
                 Warned("", "this worker counted as dead; other workers took over its hosts")
             )
             await self.enrol(self._card.role)
-        if self.trouble is not None:
-            self.trouble = None
-            self._world.sink.emit(Warned("", "the store can be written again"))
 
     def _show_presence(self) -> None:
         try:
