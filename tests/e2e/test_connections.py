@@ -268,6 +268,17 @@ def test_a_request_without_end_is_refused(patient: Served, sent: bytes) -> None:
 
 
 @pytest.mark.slow
+def test_requests_that_nobody_can_read_leave_one_line_in_the_log(patient: Served) -> None:
+    assert patient.log is not None
+    for _ in range(300):
+        with closing(connect(patient)) as one:
+            one.sendall(b"\x16\x03\x01\x02\x00\x01\r\n\r\n")  # TLS, as many try
+            assert one.recv(4096).startswith(b"HTTP/1.1 400 ")
+    assert is_served(patient)
+    assert patient.log.read_text().count("Invalid HTTP request") <= 2  # and a minute may end
+
+
+@pytest.mark.slow
 def test_halves_of_bodies_leave_no_line_in_the_log(patient: Served) -> None:
     assert patient.log is not None
     said = patient.log.read_text()

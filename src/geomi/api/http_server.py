@@ -74,6 +74,7 @@ class HttpServer:
             http=HttpToolsProtocol,
             ws="none",
             lifespan="off",
+            log_config=None,
             log_level="warning",
             access_log=False,
             server_header=False,
