@@ -27,12 +27,6 @@ T = TypeVar("T")
 BEATS_PER_SILENCE = 6
 # The weight of the newest beat in the rate that is shown: it follows within some beats.
 RATE_WEIGHT = 0.3
-# What is done at each beat, and what is said when it succeeds again.
-BEAT, TEND = "beat", "tend"
-RECOVERED = {
-    BEAT: "the store can be written again",
-    TEND: "what dead workers left can be put in order again",
-}
 
 
 class Heartbeat:
@@ -106,8 +100,10 @@ class Heartbeat:
                 What the system refuses for a while, such as a file handle, every process endures.
         """
         async with asyncio.TaskGroup() as group:
-            group.create_task(self._repeat(BEAT, self._beat, endures=endures), name=BEAT)
-            group.create_task(self._repeat(TEND, self._look_after, endures=endures), name=TEND)
+            beating = self._repeat("beat", self._beat, endures=endures)
+            group.create_task(beating, name="beat")
+            tending = self._repeat("tend", self._look_after, endures=endures)
+            group.create_task(tending, name="tend")
 
     async def leave(self) -> None:
         """Say goodbye: nothing of this process is left to be looked after."""
@@ -141,13 +137,19 @@ class Heartbeat:
                     raise
                 self._endure(name, error)
             else:
-                if self._troubles.pop(name, None) is not None:
-                    self._world.sink.emit(Warned("", RECOVERED[name]))
+                self._recover(name)
 
     def _endure(self, name: str, error: StoreError) -> None:
-        if name not in self._troubles:
+        if not self._troubles:
             self._world.sink.emit(Warned("", error.message, error.hint))
         self._troubles[name] = error
+
+    def _recover(self, name: str) -> None:
+        was = self._troubles.pop(name, None)
+        if was is not None and not self._troubles:
+            is_system = isinstance(was.__cause__, OSError)
+            told = "the system grants it again" if is_system else "the store can be written again"
+            self._world.sink.emit(Warned("", told))
 
     async def _beat(self) -> None:
         self._show_presence()
