@@ -128,6 +128,7 @@ class Served:
         assert self._process is not None
         os.kill(self._process.pid, signal.SIGTERM)
         said, _ = self._process.communicate(timeout=60)
+        said = self.log.read_text(encoding="utf-8") if self.log else said
         assert self._process.returncode == 0, said
         self._process = None
         return said

@@ -135,8 +135,8 @@ class Connections:
         self._swept_s = clock_s()
         self._open: dict[ClientConnection, Patience] = {}
         self._of_address: dict[str, dict[ClientConnection, None]] = {}
+        self.displaced = 0
         self.refused = 0
-        self.ended = 0
 
     def __len__(self) -> int:
         return len(self._open)
@@ -207,7 +207,7 @@ class Connections:
 
     def _end(self, connection: ClientConnection, owed: Owed, *, is_late: bool) -> None:
         self.leave(connection)
-        self.ended += 1
+        self.displaced += not is_late
         connection.end(owed, is_late=is_late)
 
 

@@ -16,6 +16,7 @@ import struct
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from enum import Enum, auto
+from functools import partial
 from http import HTTPStatus
 from typing import Any, cast
 
@@ -104,6 +105,7 @@ class _Server(uvicorn.Server):
         self._on_ready = on_ready
         self._connections: Connections | None = None
         self._swept_s = 0.0
+        self._crowded = 0
 
     async def startup(self, sockets: list[Any] | None = None) -> None:
         """Begin to listen."""
@@ -111,8 +113,8 @@ class _Server(uvicorn.Server):
         loop = asyncio.get_running_loop()
         self._connections = connections = Connections(self._limits, loop.time)
 
-        def connected() -> _HttpConnection:
-            return _HttpConnection(self.config, self.server_state, connections)
+        def connected(address: str) -> _HttpConnection:
+            return _HttpConnection(self.config, self.server_state, connections, address)
 
         opened = await _listen(self.config.host, self.config.port)
         listeners = [_Listener(one, connections, connected) for one in opened]
@@ -129,7 +131,19 @@ class _Server(uvicorn.Server):
         if self._connections is not None and now_s - self._swept_s >= SWEEP_S:
             self._swept_s = now_s
             self._connections.sweep(SWEEP_S)
+            self._tell_crowd(self._connections)
         return await super().on_tick(counter)
+
+    def _tell_crowd(self, connections: Connections) -> None:
+        """Say that there were too many; the log counts how often."""
+        if (crowded := connections.displaced + connections.refused) > self._crowded:
+            self._crowded = crowded
+            log.warning(
+                "more clients than connections (%d in all, %d of one address): %d so far made "
+                "room for others, %d were refused",
+                *(self._limits.most, self._limits.most_of_one_address),
+                *(connections.displaced, connections.refused),
+            )
 
     @contextmanager
     def capture_signals(self) -> Iterator[None]:
@@ -162,7 +176,7 @@ class _Listener:
         self,
         listening: socket.socket,
         connections: Connections,
-        connected: Callable[[], _HttpConnection],
+        connected: Callable[[str], _HttpConnection],
     ) -> None:
         self._listening = listening
         self._connections = connections
@@ -195,7 +209,8 @@ class _Listener:
             _refuse(accepted)
             return
         try:
-            await loop.connect_accepted_socket(self._connected, accepted)
+            made = partial(self._connected, address[0])
+            await loop.connect_accepted_socket(made, accepted)
         except BaseException:
             accepted.close()
             raise
@@ -243,10 +258,15 @@ class _HttpConnection(HttpToolsProtocol):
     """A connection of uvicorn's that knows what its client owes, and is held against limits."""
 
     def __init__(
-        self, config: uvicorn.Config, server_state: ServerState, connections: Connections
+        self,
+        config: uvicorn.Config,
+        server_state: ServerState,
+        connections: Connections,
+        address: str,
     ) -> None:
         super().__init__(config, server_state, {})
         self._crowd = connections
+        self._address = address
         self._reading = _Reading.NOTHING
         self._requests = 0
         self._request_bytes = 0
@@ -261,7 +281,7 @@ class _HttpConnection(HttpToolsProtocol):
         if hasattr(socket, "TCP_NOTSENT_LOWAT"):
             with suppress(OSError):
                 opened.setsockopt(socket.IPPROTO_TCP, socket.TCP_NOTSENT_LOWAT, UNSENT_BYTES)
-        self._crowd.enter(self, transport.get_extra_info("peername")[0])
+        self._crowd.enter(self, self._address)
 
     def connection_lost(self, exc: Exception | None) -> None:
         """Forget it."""
@@ -292,8 +312,16 @@ class _HttpConnection(HttpToolsProtocol):
             return
         if owed is Owed.READING:  # or the kernel would keep what nobody reads
             opened = self.transport.get_extra_info("socket")
-            opened.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, RESET)
+            with suppress(OSError):
+                opened.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, RESET)
         self.transport.abort()
+
+    def shutdown(self) -> None:
+        """End with the server; who has not sent a whole request is not waited for."""
+        if self.standing().owed in (Owed.BODY, Owed.LEAVING):
+            self.transport.abort()
+        else:
+            super().shutdown()
 
     @property
     def _is_answering(self) -> bool:
