@@ -6,7 +6,6 @@ Every client here is a real socket, and the service may open as few files as man
 from __future__ import annotations
 
 import http.client
-import os
 import resource
 import socket
 import time
@@ -25,6 +24,8 @@ LOOK_S = 0.05
 PATIENCE_S = 30.0
 # What a start prints is some hundred bytes; an attack may add some lines, however long it takes.
 MOST_LOG_BYTES = 8_000
+# One a second while no handle is left, and some of the heart.
+MOST_WARNINGS = 100
 PATIENT = {f"GEOMI_{name}_TIMEOUT_S": "3600" for name in ("HEADER", "BODY", "ANSWER", "IDLE")}
 HASTE_S = 2
 HASTY = {f"GEOMI_{name}_TIMEOUT_S": f"{HASTE_S}" for name in ("HEADER", "BODY", "ANSWER", "IDLE")}
@@ -174,12 +175,6 @@ def settled(served: Served) -> int:
     return counts[-1]
 
 
-def cpu_s(served: Served) -> float:
-    """Return how long the server has computed."""
-    words = Path(f"/proc/{served.pid}/stat").read_text().rpartition(")")[2].split()
-    return (int(words[11]) + int(words[12])) / os.sysconf("SC_CLK_TCK")
-
-
 def becomes(holds: Callable[[], bool]) -> bool:
     """Wait until something holds; False if it does not within a long time."""
     until_s = time.monotonic() + PATIENCE_S
@@ -254,6 +249,9 @@ def test_who_reads_a_drip_is_let_go_and_a_slow_reader_is_not(hasty: Served) -> N
             return handles_of(hasty) == before + 1
 
         assert becomes(is_one_left)
+        with pytest.raises(ConnectionResetError):  # the kernel keeps nothing for it either
+            while drip.recv(65_536):
+                pass
         for _ in range(int(2 * HASTE_S / LOOK_S)):
             read += len(slow.recv(8192))
             time.sleep(LOOK_S)
@@ -298,12 +296,11 @@ def test_requests_that_nobody_can_read_leave_one_line_in_the_log(patient: Served
 
 
 @pytest.mark.slow
-def test_halves_of_bodies_leave_no_line_in_the_log(patient: Served) -> None:
-    before = said(patient)
+def test_halves_of_bodies_leave_no_traceback_in_the_log(patient: Served) -> None:
     for _ in range(200):
         inside_a_body(patient).close()
     assert is_served(patient)
-    assert said(patient) == before
+    assert "Traceback" not in said(patient)
 
 
 @pytest.mark.slow
@@ -316,17 +313,21 @@ def test_a_process_without_handles_waits_and_goes_on(tmp_path: Path) -> None:
             answer.read()
             return answer.status
 
+        def warnings() -> int:
+            kept.request("GET", "/metrics", headers={"Authorization": f"Bearer {served.key}"})
+            counts = kept.getresponse().read().decode()
+            return int(counts.partition("\ngeomi_warnings_total ")[2].partition("\n")[0])
+
         assert ready() == 200
         resource.prlimit(served.pid, resource.RLIMIT_NOFILE, (1, HANDLES))
         with closing(connect(served)) as waiting:  # the kernel accepts it
             waiting.sendall(WHOLE)
             assert becomes(lambda: "cannot accept a connection" in said(served))
-            spent_s = cpu_s(served)
             assert becomes(lambda: ready() == 503), "the heart has no handle to look after the dead"
-            assert cpu_s(served) - spent_s < 1.0
             resource.prlimit(served.pid, resource.RLIMIT_NOFILE, (HANDLES, HANDLES))
             assert waiting.recv(4096).startswith(b"HTTP/1.1 200 ")
         assert becomes(lambda: ready() == 200)
+        assert warnings() < MOST_WARNINGS, "it tried again without a pause"
         assert is_served(served)
 
 
