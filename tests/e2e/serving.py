@@ -9,7 +9,8 @@ import re
 import signal
 import subprocess
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import nullcontext
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
@@ -19,13 +20,29 @@ from tests.e2e.command import GEOMI, clean_env
 
 SILENCE_S = 2.0
 API = "/api/v1"  # under which the paths are, where nobody says otherwise
+LOOK_S = 0.02
+LONGEST_START_S = 60.0
 
 
 class Served:
-    """`geomi serve` on a data directory; its port stays the same over all starts."""
+    """`geomi serve` on a data directory; its port stays the same over all starts.
 
-    def __init__(self, root: Path, *flags: str, env: dict[str, str] | None = None) -> None:
+    Args:
+        handles: how many files its processes may open.
+        log: what it says goes to this file, where it may be long; otherwise `stop` returns it.
+    """
+
+    def __init__(
+        self,
+        root: Path,
+        *flags: str,
+        env: dict[str, str] | None = None,
+        handles: int | None = None,
+        log: Path | None = None,
+    ) -> None:
         self.root = root
+        self.log = log
+        self._limit = ["sh", "-c", f'ulimit -n {handles}; exec "$@"', "sh"] if handles else []
         self.key = ""
         self.url = ""
         self.greeting = ""
@@ -49,17 +66,18 @@ class Served:
     def start(self) -> None:
         """Start it, and wait until it listens."""
         command = [*GEOMI, "serve", "-o", str(self.root), "--port", self._port, "--allow-private"]
-        self._process = subprocess.Popen(
-            [*command, *self._flags],
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            text=True,
-            env=self._env,
-            start_new_session=True,
-        )
-        assert self._process.stdout is not None
+        begin = self.log.stat().st_size if self.log and self.log.exists() else 0
+        with self.log.open("ab") if self.log else nullcontext(subprocess.PIPE) as output:
+            self._process = subprocess.Popen(
+                [*self._limit, *command, *self._flags],
+                stdout=output,
+                stderr=subprocess.STDOUT,
+                text=True,
+                env=self._env,
+                start_new_session=True,
+            )
         said: list[str] = []
-        for line in self._process.stdout:
+        for line in self._lines(begin):
             said.append(line)
             if line.startswith("geomi_"):
                 self.key = line.strip()
@@ -68,6 +86,36 @@ class Served:
                 self.greeting = "".join(said)
                 return
         raise AssertionError("".join(said))
+
+    def _lines(self, begin: int) -> Iterator[str]:
+        """Read what it says while it starts."""
+        assert self._process is not None
+        if self.log is None:
+            assert self._process.stdout is not None
+            for line in self._process.stdout:  # `yield from` would close it in the end
+                yield line
+            return
+        until_s = time.monotonic() + LONGEST_START_S
+        with self.log.open(encoding="utf-8") as written:
+            written.seek(begin)
+            while time.monotonic() < until_s:
+                if line := written.readline():
+                    yield line
+                elif self._process.poll() is not None:
+                    return
+                else:
+                    time.sleep(LOOK_S)
+
+    @property
+    def pid(self) -> int:
+        """The number of the server's process."""
+        assert self._process is not None
+        return self._process.pid
+
+    @property
+    def is_running(self) -> bool:
+        """Whether the server's process lives."""
+        return self._process is not None and self._process.poll() is None
 
     def kill(self) -> None:
         """Kill the server alone, as whatever ends a process without a word; its crew finds out."""
@@ -81,6 +129,7 @@ class Served:
         assert self._process is not None
         os.kill(self._process.pid, signal.SIGTERM)
         said, _ = self._process.communicate(timeout=60)
+        said = self.log.read_text(encoding="utf-8") if self.log else said
         assert self._process.returncode == 0, said
         self._process = None
         return said

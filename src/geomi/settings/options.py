@@ -56,6 +56,13 @@ class Settings:
     alarm_url: str = ""  # a Slack-compatible webhook that alarms are sent to
     api_rate_per_minute: Annotated[int, Ge(0), Le(1_000_000)] = 600  # of each key; 0: no limit
     min_free_bytes: Annotated[int, Ge(0)] = 64 * MIB  # stop before the disk is full
+    # Connections of clients to a service; None for as many as there are file handles for.
+    max_connections: Annotated[int, Ge(1), Le(20_000)] | None = None
+    max_connections_per_address: Annotated[int, Ge(0), Le(20_000)] = 100  # 0: no limit
+    header_timeout_s: Annotated[float, Ge(1), Le(3600)] = 10.0  # for a request's header, whole
+    body_timeout_s: Annotated[float, Ge(1), Le(3600)] = 10.0  # for a body below the least rate
+    answer_timeout_s: Annotated[float, Ge(1), Le(3600)] = 30.0  # for who reads below that rate
+    idle_timeout_s: Annotated[float, Ge(1), Le(3600)] = 30.0  # between two requests
 
 
 @dataclass(frozen=True, slots=True)
