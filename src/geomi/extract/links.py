@@ -22,7 +22,7 @@ MAX_HREFS = 50_000  # different ones; many may lead to the same URL
 MAX_FRAMES = 100  # of each kind
 MAX_TEXT_CHARS = 200
 MAX_REL_CHARS = 100
-MAX_MAIL_LINKS = 50
+MAX_MAIL_LINKS = 100  # looked at, however often one comes again
 MAX_ADDRESS_CHARS = 320  # RFC 5321 §4.5.3.1: 64 before the `@`, 255 after it
 _MAILTO = "mailto:"
 NOFOLLOW = "nofollow"
@@ -74,13 +74,11 @@ def read_links(document: Document, base: str, max_links: int) -> Anchors:
 def read_mail_links(document: Document) -> tuple[tuple[str, str], ...]:
     """Return the text and the address of each link to write to, which leads to no page (LNK-04)."""
     found: dict[tuple[str, str], None] = {}
-    for anchor in document.select(f'a[href^="{_MAILTO}" i]'):
+    for anchor in document.select(f'a[href^="{_MAILTO}" i]')[:MAX_MAIL_LINKS]:
         address = (anchor.attr("href") or "")[len(_MAILTO) :].partition("?")[0]
         text = _one_line(anchor.text)
         if text and len(address) <= MAX_ADDRESS_CHARS:
             found.setdefault((text, unquote(address)))
-            if len(found) == MAX_MAIL_LINKS:
-                break
     return tuple(found)
 
 
