@@ -29,6 +29,7 @@ class Served:
 
     Args:
         handles: how many files its processes may open.
+        wrapper: a command that ends by running the command that follows it.
         log: what it says goes to this file, where it may be long; otherwise `stop` returns it.
     """
 
@@ -38,11 +39,13 @@ class Served:
         *flags: str,
         env: dict[str, str] | None = None,
         handles: int | None = None,
+        wrapper: Sequence[str] = (),
         log: Path | None = None,
     ) -> None:
         self.root = root
         self.log = log
-        self._limit = ["sh", "-c", f'ulimit -n {handles}; exec "$@"', "sh"] if handles else []
+        limit = ["sh", "-c", f'ulimit -n {handles}; exec "$@"', "sh"] if handles else []
+        self._wrapper = [*wrapper, *limit]
         self.key = ""
         self.url = ""
         self.greeting = ""
@@ -69,7 +72,7 @@ class Served:
         begin = self.log.stat().st_size if self.log and self.log.exists() else 0
         with self.log.open("ab") if self.log else nullcontext(subprocess.PIPE) as output:
             self._process = subprocess.Popen(
-                [*self._limit, *command, *self._flags],
+                [*self._wrapper, *command, *self._flags],
                 stdout=output,
                 stderr=subprocess.STDOUT,
                 text=True,

@@ -40,14 +40,16 @@ MIB = 1024 * 1024
 
 LOOK_S = 0.25  # between two turns of the load
 SAMPLE_S = 0.2
+LEAST_SAMPLES = 16  # however slow a machine is
 WORKER_KILL_S = 20.0  # one, on the average
 SERVER_KILLS = 2
 HALF_REQUESTS = 40  # held open, while the oldest give way to new ones
 SETTLING_S = 60.0
 
-# What may differ between two quarters: a cache that fills, clients that came at once. A process
-# that has just begun has less than it will have as soon as it works, which is no growth.
-WORKING_MIB = 96.0
+# What a service has once it works; less, as when a worker was just killed, is nothing to compare
+# with: the server, a worker that crawls and one that indexes, their files and clients.
+WORKING_MIB, WORKING_PROCESSES, WORKING_HANDLES = 96.0, 3, 100
+# What may differ between two quarters beyond it: a cache that fills, clients that came at once.
 MEMORY_SLACK, MEMORY_SLACK_MIB = 1.10, 24.0
 HANDLE_SLACK = 48
 LOG_BYTES_PER_MINUTE = 4_000
@@ -91,7 +93,7 @@ class Soak:
         began_s = time.monotonic()
         server_kills = [seconds / 4 * (n + 1) / (SERVER_KILLS + 1) for n in range(SERVER_KILLS)]
         next_kill_s = sampled_s = 0.0
-        while (at_s := time.monotonic() - began_s) < seconds:
+        while (at_s := time.monotonic() - began_s) < seconds or len(self.samples) < LEAST_SAMPLES:
             if server_kills and at_s > server_kills[0]:
                 server_kills.pop(0)
                 self._kill_server()
@@ -220,13 +222,13 @@ def grown(samples: Sequence[Sample]) -> list[str]:
         was, now = (statistics.median(map(of, part)) for part in (early, late))
         if now > max(was, WORKING_MIB) * MEMORY_SLACK + MEMORY_SLACK_MIB:
             told.append(f"{name}: {was:.0f} MiB, then {now:.0f} MiB")
-    counts: tuple[tuple[str, Callable[[Sample], int], int], ...] = (
-        ("processes", lambda one: one.processes, 0),
-        ("handles", lambda one: one.handles, HANDLE_SLACK),
+    counts: tuple[tuple[str, Callable[[Sample], int], int, int], ...] = (
+        ("processes", lambda one: one.processes, WORKING_PROCESSES, 0),
+        ("handles", lambda one: one.handles, WORKING_HANDLES, HANDLE_SLACK),
     )
-    for name, count, slack in counts:
+    for name, count, working, slack in counts:
         most, last = (max(map(count, part)) for part in (samples[: 2 * quarter], late))
-        if last > most + slack:
+        if last > max(most, working) + slack:
             told.append(f"{name}: at most {most}, then {last}")
     first, last_one = samples[2 * quarter], samples[-1]
     written = last_one.log_bytes - first.log_bytes

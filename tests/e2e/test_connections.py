@@ -7,7 +7,10 @@ from __future__ import annotations
 
 import http.client
 import resource
+import shutil
 import socket
+import subprocess
+import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, closing, contextmanager
@@ -16,6 +19,7 @@ from urllib.parse import urlsplit
 
 import pytest
 
+from tests.conftest import missing_part
 from tests.e2e.serving import Served
 
 HANDLES = 1024
@@ -337,3 +341,49 @@ def test_a_server_that_ends_waits_for_no_half_request(tmp_path: Path) -> None:
         for half in (silent, inside_a_header, inside_a_body, after_an_answer):
             halves.enter_context(closing(half(served)))
         assert is_served(served)
+
+
+# A network of its own: who listens in it is reached from two addresses that are not loopback's.
+OUTSIDE = ("10.9.0.1", "10.9.0.2")
+NETWORK = "; ".join(
+    ["ip link set lo up", *(f"ip address add {one}/32 dev lo" for one in OUTSIDE), 'exec "$@"']
+)
+# Opens connections from each address that is named, says so, and keeps them.
+CLIENT = """
+import socket, sys
+port, many, *addresses = sys.argv[1:]
+held = [
+    socket.create_connection((address, int(port)), source_address=(address, 0))
+    for address in addresses for _ in range(int(many))
+]
+print("held", flush=True)
+sys.stdin.read()
+"""
+
+
+@pytest.mark.slow
+def test_one_address_has_its_limit_and_this_machine_has_none(tmp_path: Path) -> None:
+    alone = ["unshare", "--net"]
+    is_able = all(map(shutil.which, ("unshare", "nsenter", "ip")))
+    if not is_able or subprocess.run([*alone, "true"], capture_output=True, check=False).returncode:
+        missing_part("network namespaces")
+    wrapper = [*alone, "sh", "-c", NETWORK, "sh"]
+    env = PATIENT | {"GEOMI_MAX_CONNECTIONS_PER_ADDRESS": "20"}
+    flags = ("--workers", "0", "--host", "0.0.0.0")
+    log = tmp_path / "log"
+    with Served(tmp_path / "data", *flags, env=env, wrapper=wrapper, log=log) as served:
+        before = handles_of(served)
+        port = str(urlsplit(served.url).port)
+        inside = ["nsenter", f"--target={served.pid}", "--net", sys.executable, "-c", CLIENT]
+        with subprocess.Popen(
+            [*inside, port, "60", *OUTSIDE, "127.0.0.1"],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+        ) as client:
+            assert client.stdout is not None
+            assert client.stdout.readline() == "held\n"
+            limited = 20 + 20 + 60  # and some files that a start opens for a moment
+            assert becomes(lambda: abs(handles_of(served) - before - limited) < 10)
+            client.communicate("")
+        served.stop()

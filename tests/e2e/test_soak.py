@@ -17,8 +17,8 @@ from tests.e2e.soak import (
     soaking,
 )
 
-SHORT_S, LONG_S = 14.0, 1800.0
-FLAT = [Sample(n * 1.0, 100.0, 100.0, 3, 40, 1000, 0) for n in range(60)]
+SHORT_S, LONG_S = 12.0, 1800.0
+FLAT = [Sample(n * 1.0, 100.0, 100.0, 3, 100, 1000, 0) for n in range(60)]
 
 
 @pytest.mark.parametrize(

@@ -27,6 +27,8 @@ LEAST_BYTES_PER_S = 1024
 LINGER_S = 5.0
 # Looking for those that owe costs a look at every connection, so room is made for several at once.
 ROOM_SHARE = 16
+# Of bodies that are not whole yet and answers that nobody reads: past it, some have to go.
+MOST_HELD_BYTES = 128 * 1024 * 1024
 # Whoever has one IPv6 address mostly has a whole network of this size.
 IPV6_NETWORK_BITS = 64
 
@@ -83,11 +85,13 @@ class ClientStanding:
         owed: what its client has to do; None where it is our turn.
         requests: how many have begun on it.
         moved: bytes of what is owed that have come or gone so far.
+        held: bytes that we keep until the client has done its part.
     """
 
     owed: Owed | None
     requests: int = 0
     moved: int = 0
+    held: int = 0
 
 
 class ClientConnection(Protocol):
@@ -108,12 +112,13 @@ class Patience:
     def __init__(self, address: str, now_s: float) -> None:
         self.address = address
         self.owed: Owed | None = Owed.HEADER
+        self.held = 0
         self.since_s = now_s
         self._last = ClientStanding(Owed.HEADER)
 
     def look(self, found: ClientStanding, now_s: float) -> None:
         """Compare how it stands with how it stood."""
-        last, self.owed = self._last, found.owed
+        last, self.owed, self.held = self._last, found.owed, found.held
         is_same = (found.owed, found.requests) == (last.owed, last.requests)
         if is_same and found.owed in PACED:
             is_same = found.moved - last.moved < LEAST_BYTES_PER_S * (now_s - self.since_s)
@@ -184,6 +189,7 @@ class Connections:
             owed = patience.owed
             if owed and self._now_s - patience.since_s > self.limits.patience_s(owed):
                 self._end(connection, owed, is_late=True)
+        self._shed()
 
     @property
     def _now_s(self) -> float:
@@ -204,6 +210,16 @@ class Connections:
             assert owed is not None, "those that owe nothing were left out"
             self._end(connection, owed, is_late=False)
         return bool(most)
+
+    def _shed(self) -> None:
+        """End those that owe for longest while we hold too much for all of them."""
+        held = sum(patience.held for patience in self._open.values())
+        if held <= MOST_HELD_BYTES:
+            return
+        for connection, patience in sorted(self._open.items(), key=lambda one: one[1].since_s):
+            if patience.owed and patience.held and held > MOST_HELD_BYTES:
+                held -= patience.held
+                self._end(connection, patience.owed, is_late=False)
 
     def _end(self, connection: ClientConnection, owed: Owed, *, is_late: bool) -> None:
         self.leave(connection)

@@ -292,10 +292,12 @@ class _HttpConnection(HttpToolsProtocol):
         """Return how it stands now."""
         buffered = self.transport.get_write_buffer_size()
         if buffered:
-            return ClientStanding(Owed.READING, self._requests, self._counted.written - buffered)
+            read = self._counted.written - buffered
+            return ClientStanding(Owed.READING, self._requests, read, held=buffered)
         if self._reading is _Reading.BODY and not self.flow.read_paused:
             owed = Owed.BODY if self._is_answering else Owed.LEAVING
-            return ClientStanding(owed, self._requests, self._body_bytes)
+            held = self._body_bytes if self._is_answering else 0
+            return ClientStanding(owed, self._requests, self._body_bytes, held=held)
         if self._is_answering:
             return ClientStanding(None, self._requests)
         is_kept = self._requests and self._reading is _Reading.NOTHING

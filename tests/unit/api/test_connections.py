@@ -9,6 +9,7 @@ import pytest
 from geomi.api.connections import (
     LEAST_BYTES_PER_S,
     LINGER_S,
+    MOST_HELD_BYTES,
     ClientStanding,
     ConnectionLimits,
     Connections,
@@ -146,6 +147,19 @@ def test_one_more_than_there_may_be_displaces_who_owes_for_longest() -> None:
     assert first.ended == [(Owed.HEADER, False)]
     assert served.ended == second.ended == third.ended == []
     assert len(crowd.all) == 3
+
+
+@pytest.mark.parametrize(("more", "left"), [(0, 4), (1, 3)])
+def test_what_is_held_for_all_has_a_limit(more: int, left: int) -> None:
+    crowd, third = Crowd(ConnectionLimits(9)), MOST_HELD_BYTES // 3
+    idle = comes(crowd)
+    large = []
+    for held in (third, third, MOST_HELD_BYTES - 2 * third + more):
+        large.append(comes(crowd, stands=ClientStanding(Owed.BODY, 1, held, held)))
+        crowd.passes(1.0)
+    assert len(crowd.all) == left
+    assert idle.ended == [] and large[1].ended == large[2].ended == []
+    assert large[0].ended == [(Owed.BODY, False)] * more
 
 
 def test_who_moves_bytes_is_displaced_after_who_does_not() -> None:
