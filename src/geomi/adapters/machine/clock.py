@@ -4,7 +4,7 @@ A store holds an anchor: a boot of the machine, a reading of its boot clock (whi
 too), and the scheduling time at that reading. On the same boot, time is the anchor's plus what has
 passed since, so that every process of the store shares one axis and a set clock changes nothing.
 After another boot the anchor is laid anew at the wall clock, but not before the last response that
-the store knows of. Where the machine has no boot clock, each process lays its own and nothing is
+the store knows of, nor before the anchor that held. Where the machine has no boot clock, each process lays its own and nothing is
 stored.
 
 Machines share the clock of a server: its time of day, plus an offset that the store holds for all.
@@ -83,7 +83,9 @@ def open_clock(store: AnchorKeeper, readings: Readings | None = None) -> SystemC
     # A reading before the anchor's is another boot clock under the same name (a moved container).
     if held and held.boot_id == readings.boot_id and held.reading_s <= reading_s:
         return SystemClock(held, readings)
-    time_s = max(readings.wall_s(), store.greatest_end_s())
+    # Before the first response, what waits is due by the time at which the last boot began.
+    least_s = max(store.greatest_end_s(), held.time_s if held else 0.0)
+    time_s = max(readings.wall_s(), least_s)
     anchor = ClockAnchor(readings.boot_id, reading_s, time_s)
     if readings.boot_id:
         anchor = store.set_anchor(anchor, instead_of=held)
