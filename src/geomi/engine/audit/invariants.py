@@ -135,10 +135,16 @@ def miscounted(stats: CrawlStats, counted: Recount) -> Iterator[str]:
         ("retries", stats.retries, counted.retries),
     )
     for name, told, right in recounts:
-        if right is not None and told != right:
-            yield f"{name} is {told}, a recount says {right}"
+        if right is not None:
+            yield from differ(name, told, right)
     if counted.logged is not None and stats.requests > counted.logged:
         yield f"{stats.requests} requests are counted, {counted.logged} are in the log"
+
+
+def differ(name: str, told: int, right: int) -> Iterator[str]:
+    """Check `COUNTERS` of one number."""
+    if told != right:
+        yield f"{name} is {told}, a recount says {right}"
 
 
 def misread(url: str, found: str) -> Iterator[str]:
