@@ -337,7 +337,10 @@ class Model:
         """Start the machine again with its clock set back; the store's clock is the real one."""
         now = self._died(now, now.crew)
         wall_s = now.now_s - SET_BACK_S
-        clock = open_clock(_Anchors(self._shelf), Readings("next", lambda: 0.0, lambda: wall_s))
+        anchors = _Anchors(self._shelf)
+        held = anchors.anchor()
+        boot = f"after {held.boot_id}" if held else ""
+        clock = open_clock(anchors, Readings(boot, lambda: 0.0, lambda: wall_s))
         now_s = clock.now_s()
         crew = tuple(Member(one.owner, is_alive=False) for one in now.crew)
         # For the sites no time has passed.
