@@ -153,6 +153,10 @@ class Census(Protocol):
         """
         ...
 
+    async def leases(self, host: str) -> int:
+        """Return how often a host was lent, by whatever job and tenant."""
+        ...
+
     async def regions(self, job: str) -> Sequence[WaitingRegion]:
         """Count what waits of a job by the regions that serve it; nothing where it names none."""
         ...

@@ -123,6 +123,10 @@ class MemoryCensus:
         is_full = bool(found) and len(found) == entries_shown(limit)
         return EntryPage(tuple(places[place] for place in found), found[-1] if is_full else edge)
 
+    async def leases(self, host: str) -> int:
+        """Return how often a host was lent."""
+        return self._world.host(host).token
+
     async def regions(self, job: str) -> list[WaitingRegion]:
         """Count what waits of a job by the regions that serve it; nothing where it names none."""
         book = self._world.find_book(job, self._tenant)

@@ -4,8 +4,8 @@ A store holds an anchor: a boot of the machine, a reading of its boot clock (whi
 too), and the scheduling time at that reading. On the same boot, time is the anchor's plus what has
 passed since, so that every process of the store shares one axis and a set clock changes nothing.
 After another boot the anchor is laid anew at the wall clock, but not before the last response that
-the store knows of, nor before the anchor that held. Where the machine has no boot clock, each process lays its own and nothing is
-stored.
+the store knows of, nor before the anchor that held. Where the machine has no boot clock, each
+process lays its own and nothing is stored.
 
 Machines share the clock of a server: its time of day, plus an offset that the store holds for all.
 Each process carries it on by its own boot clock and compares from time to time (`keep_time`). A

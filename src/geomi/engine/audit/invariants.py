@@ -46,7 +46,7 @@ class Invariant(StrEnum):
 
 
 SENTENCES: Mapping[Invariant, str] = {
-    Invariant.LOST: "no page is lost: what was found waits or has ended, what was kept is kept",
+    Invariant.LOST: "what was found waits or has ended, and what was kept is there",
     Invariant.AT_ONCE: "a host has one request in flight at a time",
     Invariant.GAP: "a host rests after each answer for at least its delay",
     Invariant.REFETCHED: "a page is asked for again only after a lease that was open at a fault",
@@ -117,7 +117,7 @@ def too_close(
 def asked_again(many: int, lent: int, what: str = "pages") -> Iterator[str]:
     """Check `REFETCHED`: no more is asked for again than open leases held at faults."""
     if many > lent:
-        yield f"{many} {what} were asked for again, {lent} were lent"
+        yield f"{what} asked for again: {many}, lent when something failed: {lent}"
 
 
 def miscounted(stats: CrawlStats, counted: Recount) -> Iterator[str]:
@@ -179,7 +179,7 @@ def ungated(asked: SentRequest, *, is_allowed: bool) -> Iterator[str]:
         is_allowed: whether the gate lets its address through.
     """
     if not is_allowed:
-        yield f"{asked.host} was asked at {asked.ip}, which the gate does not let through"
+        yield f"{asked.host} was asked at {asked.ip}, which is neither public nor allowed"
 
 
 def fenced(wrote: bool, told_lost: bool) -> Iterator[str]:

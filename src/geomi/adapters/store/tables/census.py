@@ -112,6 +112,11 @@ class CensusTable:
         rows = await self._database.read(lambda db: db.rows(SQL["hosts"], values))
         return [HostView(*row) for row in rows]
 
+    async def leases(self, host: str) -> int:
+        """Return how often a host was lent."""
+        row = await self._database.read(lambda db: db.row(SQL["leases"], {"host": host}))
+        return int(row[0]) if row else 0
+
     async def regions(self, job: str) -> list[WaitingRegion]:
         """Count what waits of a job by the regions that serve it; nothing where it names none."""
         values = self._of(job)
