@@ -4,7 +4,8 @@ A worker is modelled as `engine/host/session.py` has it: it makes sure of its le
 request, sends nothing that could end after it, and waits for the host's turn. All that is written
 goes through the store's own functions, and what they may lend, count and forget is their matter.
 
-- A worker that is stopped does nothing while time passes; the site ends its answer meanwhile.
+- A worker that is stopped does nothing while time passes; the site ends its answer meanwhile. After
+  a long silence others take it for dead, and it may yet go on.
 - A worker that dies loses what it had not settled; its connection ends with it. Any other, or the
   one that takes its place, may end its leases.
 - The database may go away before a commit, or after it: then the worker settles again.
@@ -37,6 +38,7 @@ from tests.explore.state import (
     LEASE_S,
     REQUEST_S,
     RETRY_S,
+    SILENCE_S,
     START_S,
     TICK_S,
     Fault,
@@ -85,6 +87,7 @@ class Model:
             "stop": self._stop,
             "continue": self._continue,
             "bury": self._bury,
+            "presume": self._presume,
             "resume": self._resume,
             "pass": self._pass,
             "reboot": self._reboot,
@@ -113,12 +116,12 @@ class Model:
         """Name every step that may come next."""
         for number, member in enumerate(now.crew):
             yield from self._steps_of(now, str(number), member)
-        if now.dead and any(one.is_alive and not one.is_stopped for one in now.crew):
+        if now.dead and any(one.is_at_work for one in now.crew):
             yield ("bury",)
         busy = [
             one.flight[1] + REQUEST_S
             for member in now.crew
-            if member.is_alive and not member.is_stopped
+            if member.is_at_work
             for one in member.held
             if one.flight is not None
         ]
@@ -165,8 +168,10 @@ class Model:
             return
         if now.may(Fault.CRASH) and member.held:
             yield "crash", number
-        if member.is_stopped:
+        if member.stopped_s is not None:
             yield "continue", number
+            if now.now_s - member.stopped_s >= SILENCE_S and member.held:
+                yield "presume", number
             return
         if now.may(Fault.STOP) and member.held:
             yield "stop", number
@@ -295,27 +300,34 @@ class Model:
     def _crash(self, now: Instant, number: str) -> Instant:
         member = now.crew[int(number)]
         now = self._died(now, [member])
-        dead = replace(member, is_alive=False, is_stopped=False, held=())
+        dead = replace(member, is_alive=False, stopped_s=None, held=())
         now = now.after(Fault.CRASH)
         return now.with_member(int(number), dead)
 
     def _stop(self, now: Instant, number: str) -> Instant:
-        stopped = replace(now.crew[int(number)], is_stopped=True)
+        stopped = replace(now.crew[int(number)], stopped_s=now.now_s)
         return now.after(Fault.STOP).with_member(int(number), stopped)
 
     def _continue(self, now: Instant, number: str) -> Instant:
-        return now.with_member(int(number), replace(now.crew[int(number)], is_stopped=False))
+        return now.with_member(int(number), replace(now.crew[int(number)], stopped_s=None))
 
     def _bury(self, now: Instant) -> Instant:
         """End what the dead held, as every heartbeat and every start does (`app/recovery.py`)."""
-        self._shelf.transact(lambda db: frontier.release_dead(db, now.dead, now.now_s))
+        return replace(self._ended_leases(now, now.dead), dead=())
+
+    def _presume(self, now: Instant, number: str) -> Instant:
+        """Take a worker for dead that has been silent for long, and is not."""
+        return self._ended_leases(now, (now.crew[int(number)].owner,))
+
+    def _ended_leases(self, now: Instant, owners: tuple[str, ...]) -> Instant:
+        self._shelf.transact(lambda db: frontier.release_dead(db, owners, now.now_s))
         rows = {row[0]: row for row in now.moment[PLACE["hosts"]]}
         owner = self._shelf.column("hosts", "owner")
         until = self._shelf.column("hosts", "lease_until_s")
         for host, place in self._numbers.items():
-            if rows[host][owner] in now.dead and rows[host][until] > 0:
+            if rows[host][owner] in owners and rows[host][until] > 0:
                 now = now.with_seen(place, now.seen[place].fault())
-        return self._kept(replace(now, dead=()))
+        return self._kept(now)
 
     def _resume(self, now: Instant, number: str) -> Instant:
         now = self._bury(now) if now.dead else now

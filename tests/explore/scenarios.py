@@ -16,11 +16,11 @@ NEAR = (HostPlan("a.test:80", "192.0.2.1"), HostPlan("b.test:80", "192.0.2.1"))
 THREE = (*NEAR, HostPlan("c.test:80", "192.0.2.3"))
 ANY = dict.fromkeys(Fault, 2)
 
-ONE_HOST = Scenario("two workers, one host", 2, (SLOW,), 14, ANY, most=2)
-TWO_HOSTS = Scenario("two workers, two hosts", 2, (SLOW, QUICK), 10, ANY, most=1, seeds=1)
-ONE_ADDRESS = Scenario("two workers, two hosts, one address", 2, NEAR, 11, ANY, most=1, seeds=1)
+ONE_HOST = Scenario("two workers, one host", 2, (SLOW,), 13, ANY, most=2)
+TWO_HOSTS = Scenario("two workers, two hosts", 2, (SLOW, QUICK), 9, ANY, most=1, seeds=1)
+ONE_ADDRESS = Scenario("two workers, two hosts, one address", 2, NEAR, 10, ANY, most=1, seeds=1)
 THREE_WORKERS = Scenario(
-    "three workers, two hosts", 3, NEAR, 9, {Fault.CRASH: 1, Fault.STOP: 1}, most=1, seeds=1
+    "three workers, two hosts", 3, NEAR, 8, {Fault.CRASH: 1, Fault.STOP: 1}, most=1, seeds=1
 )
 THREE_HOSTS = Scenario("two workers, three hosts", 2, THREE, 8, {Fault.CRASH: 1}, most=1, seeds=1)
 
@@ -28,7 +28,7 @@ TWICE = Scenario(
     "two workers, one host, answers lost",
     2,
     (SLOW,),
-    10,
+    12,
     dict.fromkeys((Fault.LOSS, Fault.REPEAT, Fault.RETRY), 2),
     most=3,
     seeds=1,

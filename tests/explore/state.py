@@ -20,6 +20,8 @@ SLOW_S = 4 * TICK_S
 REQUEST_S = TICK_S  # the longest that a request may take
 LEASE_S = 4 * TICK_S
 RETRY_S = 2 * TICK_S
+# How long a worker may be silent before others take it for dead: every request is over by then.
+SILENCE_S = 2 * TICK_S
 # What lies further back makes no difference any more: no rest is longer.
 HORIZON_S = SLOW_S + TICK_S
 NEVER_S = float("-inf")
@@ -98,13 +100,23 @@ class Held:
 
 @dataclass(frozen=True, slots=True)
 class Member:
-    """One worker process; `late` is a settlement that may reach the store a second time."""
+    """One worker process.
+
+    Args:
+        stopped_s: since when it stands still; None while it works.
+        late: a settlement that may reach the store a second time.
+    """
 
     owner: str
     is_alive: bool = True
-    is_stopped: bool = False
+    stopped_s: float | None = None
     held: tuple[Held, ...] = ()
     late: Batch | None = None
+
+    @property
+    def is_at_work(self) -> bool:
+        """Whether it does anything."""
+        return self.is_alive and self.stopped_s is None
 
     def of(self, host: str) -> Held | None:
         """Return what it holds of a host."""
@@ -265,7 +277,8 @@ class Naming:
             done = [_visit(visit, now_s) for visit in one.done]
             todo = [(_path(entry.url), entry.attempts) for entry in one.todo]
             held.append((one.lease.host, (behind, times, flight, done, todo, one.is_over)))
-        head: object = (member.is_alive, member.is_stopped)
+        stopped_s = None if member.stopped_s is None else max(-SILENCE_S, member.stopped_s - now_s)
+        head: object = (member.is_alive, stopped_s)
         if member.late is not None and instant.may(Fault.REPEAT):
             for change in member.late.hosts:
                 behind = min(2, tokens[change.lease.host] - change.lease.token)
