@@ -15,6 +15,7 @@ goes through the store's own functions, and what they may lend, count and forget
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from itertools import chain
@@ -24,7 +25,7 @@ from geomi.adapters.store.hot import ClaimRequest
 from geomi.adapters.store.sqlite import frontier
 from geomi.adapters.store.sqlite.connection import SqliteSession
 from geomi.adapters.store.tables import facts
-from geomi.adapters.store.tables.jobs import _create as create_job
+from geomi.adapters.store.tables.jobs import JobTable
 from geomi.engine.audit import invariants
 from geomi.engine.audit.invariants import Invariant, Violation
 from geomi.model.entry import Batch, Discovered, HostState, HostUpdate, Lease, Settlement, UrlEntry
@@ -101,7 +102,7 @@ class Model:
             for plan in self.scenario.hosts
             for number in range(self.scenario.seeds)
         ]
-        self._shelf.transact(lambda db: create_job(db, job(JOB, tenant=TENANT, rules=rules)))
+        asyncio.run(JobTable(self._shelf, TENANT).create(job(JOB, tenant=TENANT, rules=rules)))
         self._shelf.transact(lambda db: frontier.add(db, JOB, TENANT, seeds, START_S))
         for plan in self.scenario.hosts:
             self._shelf.transact(lambda db, plan=plan: _meet(db, plan))  # type: ignore[misc]  # mypy cannot infer a lambda's default
@@ -447,7 +448,7 @@ class Model:
             for name, place in PLACE.items()
             if name != "requests"
         )
-        if told := list(invariants.fenced(wrote, told_lost)):
+        if told := list(invariants.fenced(wrote=wrote, told_lost=told_lost)):
             raise Broken([Violation(Invariant.FENCE, each) for each in told])
 
     def _judge_log(self, now: Instant, after: int) -> None:
@@ -467,15 +468,15 @@ class _Anchors:
 
     def anchor(self) -> ClockAnchor | None:
         """Return the anchor that holds."""
-        return facts.get_anchor(self._shelf.session)
+        return self._shelf.read_now(facts.get_anchor)
 
     def set_anchor(self, anchor: ClockAnchor, *, instead_of: ClockAnchor | None) -> ClockAnchor:
         """Replace it."""
-        return self._shelf.transact(lambda db: facts.set_anchor(db, anchor, instead_of))
+        return self._shelf.write_now(lambda db: facts.set_anchor(db, anchor, instead_of))
 
     def greatest_end_s(self) -> float:
         """Return the latest end of an answer that the store knows of."""
-        return facts.greatest_end_s(self._shelf.session)
+        return self._shelf.read_now(facts.greatest_end_s)
 
 
 def _meet(db: SqliteSession, plan: HostPlan) -> None:

@@ -61,6 +61,22 @@ class Shelf:
             raise
         return result
 
+    def write_now(self, work: Callable[[SqliteSession], T]) -> T:
+        """Run one transaction."""
+        return self.transact(work)
+
+    def read_now(self, work: Callable[[SqliteSession], T]) -> T:
+        """Read."""
+        return work(self.session)
+
+    async def write(self, work: Callable[[SqliteSession], T]) -> T:
+        """Run one transaction, for tables that wait for it."""
+        return self.transact(work)
+
+    async def read(self, work: Callable[[SqliteSession], T]) -> T:
+        """Read, for tables that wait for it."""
+        return work(self.session)
+
     def moment(self) -> Moment:
         """Return the rows of every table that changes."""
         keep = self._kept

@@ -182,7 +182,7 @@ def ungated(asked: SentRequest, *, is_allowed: bool) -> Iterator[str]:
         yield f"{asked.host} was asked at {asked.ip}, which is neither public nor allowed"
 
 
-def fenced(wrote: bool, told_lost: bool) -> Iterator[str]:
+def fenced(*, wrote: bool, told_lost: bool) -> Iterator[str]:
     """Check `FENCE` of a settlement whose lease was lost."""
     if wrote:
         yield "a settlement under a lost lease was written"
