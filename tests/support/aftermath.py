@@ -184,7 +184,7 @@ async def _unreadable(
         except GeomiError as error:
             yield f"the record of {row.url}: {error.message}"
             continue
-        for told in invariants.misread(row.url, record["url"]):
+        for told in invariants.misread([row.url], [record["url"]]):
             yield told
 
 

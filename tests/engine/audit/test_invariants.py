@@ -92,8 +92,8 @@ def test_whose_bytes_they_are() -> None:
     assert list(foreign("it", place, {"one", "two"}, {})) == []
     (told,) = foreign("it", place, {"one"}, {"two": "b"})
     assert told == "it leads to bytes of job two, of tenant `b`"
-    assert list(misread("a", "a")) == []
-    assert list(misread("a", "b")) == ["the record of a is one of b"]
+    assert list(misread(["a"], ["a"])) == list(misread(["a", "old"], ["old", "b"])) == []
+    assert list(misread(["a", "old"], ["b", "c"])) == ["the record of a is one of b"]
 
 
 def test_the_gate_the_fence_and_an_address() -> None:

@@ -20,7 +20,7 @@ from geomi.engine.audit.audit import Audit, audit
 from geomi.engine.audit.invariants import SENTENCES, Invariant, Recount
 from geomi.engine.inspect.export import captures
 from geomi.engine.world import World
-from geomi.errors import GeomiError
+from geomi.errors import BytesMissing, GeomiError
 from geomi.model.entry import UrlEntry
 from geomi.model.job import CrawlJob, Expired
 from geomi.model.page import CaptureRow
@@ -161,22 +161,26 @@ class _Inspection:
         self, world: World, job: CrawlJob, owners: dict[str, str], *, has_erased: bool
     ) -> None:
         others = {one: whose for one, whose in owners.items() if whose != job.tenant}
-        urls, many = set[str](), 0
-        async for rows in captures(world.store.pages, job.id):
-            for row in rows:
-                urls.add(row.url)
-                many += 1
-                await self._read_capture(world, job, row, others)
+        own = owners.keys() - others.keys()
         kept: list[str] = []
+        origins: dict[str, str] = {}
         async for entry in _entries(world, job):
+            if entry.origin is not None:
+                origins[entry.url] = entry.origin
             if not invariants.is_kept(entry):
                 continue
             kept.append(entry.url)
             page = await world.store.pages.get(entry.url_hash)
             if page is not None and page.record.job in owners:
-                own = owners.keys() - others.keys()
                 told = invariants.foreign(f"the page {page.url}", page.record, own, others)
                 self._take(Invariant.TENANTS, (f"tenant `{job.tenant}`: {one}" for one in told))
+        urls, many = set[str](), 0
+        async for rows in captures(world.store.pages, job.id):
+            for row in rows:
+                urls.add(row.url)
+                many += 1
+                known = (row.url, origins.get(row.url, row.url))
+                await self._read_capture(world, job, row, known, others)
         states, duplicates = invariants.count_states(await world.store.census.outcomes(job.id))
         now = await world.store.jobs.get(job.id)
         if (
@@ -202,19 +206,30 @@ class _Inspection:
         self._take(Invariant.LOST, (f"job {job.id}: {url} was kept and is gone" for url in lost))
 
     async def _read_capture(
-        self, world: World, job: CrawlJob, row: CaptureRow, others: dict[str, str]
+        self,
+        world: World,
+        job: CrawlJob,
+        row: CaptureRow,
+        known: tuple[str, ...],
+        others: dict[str, str],
     ) -> None:
         for place in filter(None, (row.record, row.response)):
             told = invariants.foreign(f"the copy of {row.url}", place, {job.id}, others)
             self._take(Invariant.TENANTS, (f"tenant `{job.tenant}`: {one}" for one in told))
         try:
             record = orjson.loads(await world.archive.read(row.record))
+            named = [str(record[name]) for name in ("url", "final_url")]
             if row.response is not None:
                 await world.archive.read(row.response)
-        except (GeomiError, orjson.JSONDecodeError) as error:
+        except BytesMissing as error:
+            if job.state.is_final:
+                self._take(Invariant.READABLE, [f"the record of {row.url}: {error}"])
+            else:  # another machine may not have sent them yet
+                self._notes[Invariant.READABLE] = "jobs at work have bytes that are not here yet"
+        except (GeomiError, ValueError, LookupError, TypeError) as error:
             self._take(Invariant.READABLE, [f"the record of {row.url}: {error}"])
-            return
-        self._take(Invariant.READABLE, invariants.misread(row.url, str(record["url"])))
+        else:
+            self._take(Invariant.READABLE, invariants.misread(known, named))
 
     async def _read_others(self, world: World, owners: dict[str, str]) -> None:
         """Ask for another tenant's jobs, as if they were this one's."""

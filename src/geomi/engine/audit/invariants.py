@@ -147,14 +147,15 @@ def differ(name: str, told: int, right: int) -> Iterator[str]:
         yield f"{name} is {told}, a recount says {right}"
 
 
-def misread(url: str, found: str) -> Iterator[str]:
+def misread(urls: Collection[str], named: Collection[str]) -> Iterator[str]:
     """Check `READABLE` of a record that could be read.
 
     Args:
-        found: the URL that the record itself names.
+        urls: the page's own, first, and the one first asked for where redirects led to it.
+        named: the URLs that the record itself names as its own.
     """
-    if found != url:
-        yield f"the record of {url} is one of {found}"
+    if set(urls).isdisjoint(named):
+        yield f"the record of {next(iter(urls))} is one of {next(iter(named))}"
 
 
 def foreign(
