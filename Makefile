@@ -6,6 +6,7 @@ PYTHON ?=
 PYTEST_FLAGS ?=
 JOBS ?= 2
 KILLS ?= 200
+MINUTES ?= 30
 CHAOS_FLAGS ?=
 
 BIN := $(VENV)/bin
@@ -18,7 +19,7 @@ CHECKED := src tests tools $(wildcard bench)
 SOURCES := $(shell find src tests -type f -not -name '*.py[co]')
 PIP_INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt
 
-.PHONY: demo test check format bench bench-all prove chaos explore requirements coverage parts screenshots clean help
+.PHONY: demo test check format bench bench-all prove chaos explore soak requirements coverage parts screenshots clean help
 .DEFAULT_GOAL := help
 
 help: ## say what can be made
@@ -60,6 +61,9 @@ chaos: $(DEV) ## kill, starve and cut off crawls on both databases, and see what
 
 explore: $(DEV) ## explore every interleaving of the claim protocol to a depth, and kill its mutants
 	$(BIN)/python -m tests.explore
+
+soak: $(DEV) ## serve three tenants for 30 minutes with kills; memory, handles and log stay flat
+	$(BIN)/python -m tests.e2e.soak --minutes $(MINUTES)
 
 requirements: $(DEV) ## count the catalogue's requirements that passing tests prove
 	@$(MAKE) --no-print-directory $(RESULTS) || echo "Some tests failed; only what passed is counted."

@@ -1,7 +1,9 @@
 """What looking for personal data costs, by kind, and how well it is found.
 
-    python -m bench.private [--every N]
+    python -m bench.private [--every N] [--quality]
 
+prints for each labelled set of `tests/unit/private`, and each kind, how many values there are, and
+with which precision and recall they are found; with `--quality` that is all. Then it
 reads the documentation of `../shared/corpus/content` (`GEOMI_CORPUS`) and the pages of the bench
 web (`bench/web.py`, where it was made), and prints CPU milliseconds a page: of reading the page, of
 `safety.pii = off`, `flag` and `redact` on top of it, and of each kind alone. Where
@@ -22,6 +24,7 @@ import os
 import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -30,9 +33,17 @@ from geomi.engine.visit.privacy import Privacy
 from geomi.extract.page import extract
 from geomi.model.config import Extraction, Safety
 from geomi.model.page import Article
-from geomi.model.personal_data import PiiAction, PiiKind
+from geomi.model.personal_data import SURE_KINDS, PiiAction, PiiKind
 from geomi.private.detect import find
 from geomi.private.digits import runs
+from tests.unit.private.labelled import (
+    BLIND_PEOPLE_AND_PLACES,
+    HELD_OUT,
+    LABELLED,
+    PEOPLE_AND_PLACES,
+    examples,
+    score,
+)
 
 SHARED = Path(__file__).parents[2] / "shared"
 CORPUS = Path(os.environ.get("GEOMI_CORPUS") or SHARED / "corpus")
@@ -40,13 +51,39 @@ ROUNDS = 3
 MAX_PAGES = 500
 
 Work = Callable[[Article], object]
+_NAMED = (PiiKind.ADDRESS, PiiKind.NAME)
+_LABELLED: dict[str, tuple[Sequence[str], Sequence[PiiKind]]] = {
+    "own": (LABELLED, SURE_KINDS),
+    "held out": (HELD_OUT, SURE_KINDS),
+    "own, named": (PEOPLE_AND_PLACES, _NAMED),
+    "blind, named": (BLIND_PEOPLE_AND_PLACES, _NAMED),
+}
 
 
 def main() -> None:
     """Measure every set there is."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--every", type=int, default=1, help="take every N-th page")
-    every = parser.parse_args().every
+    parser.add_argument("--quality", action="store_true", help="print how well it is found alone")
+    options = parser.parse_args()
+    _print_quality()
+    if not options.quality:
+        _print_costs(options.every)
+
+
+def _print_quality() -> None:
+    print(f"{'set':<16} {'lines':>5}  {'kind':<12} {'values':>6} {'precision':>9} {'recall':>6}")
+    for title, (files, kinds) in _LABELLED.items():
+        lines = sum(1 for _ in examples(files))
+        scores = score(partial(find, kinds=kinds), files, [])
+        for kind in kinds:
+            of_kind = scores[kind]
+            values = of_kind.found + of_kind.missed
+            found = f"{of_kind.precision:>9.3f} {of_kind.recall:>6.3f}"
+            print(f"{title:<16} {lines:>5}  {kind:<12} {values:>6} {found}")
+
+
+def _print_costs(every: int) -> None:
     sets = {"documentation": _documentation, "bench web": _web}
     last: dict[str, float] = {}
     for title, pages in sets.items():

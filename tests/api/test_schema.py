@@ -20,6 +20,7 @@ from schemathesis.config import SchemathesisConfig
 from schemathesis.engine import from_schema
 from schemathesis.engine.events import NonFatalError, ScenarioFinished
 
+from geomi.api.connections import ConnectionLimits
 from geomi.api.http_server import HttpServer
 from geomi.model.tenant import Quota
 from geomi.service.access import tenants
@@ -95,7 +96,7 @@ async def _serve(
         def tell(url: str) -> None:
             ready.set_result((url, ground.admin.key))
 
-        front = HttpServer(ground.app, "127.0.0.1", 0, on_ready=tell)
+        front = HttpServer(ground.app, "127.0.0.1", 0, ConnectionLimits(100), on_ready=tell)
         async with asyncio.TaskGroup() as group:
             group.create_task(front.run(), name="http")
             await over.wait()

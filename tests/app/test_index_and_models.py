@@ -8,7 +8,6 @@ from dataclasses import replace
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
-from urllib.parse import unquote
 
 import orjson
 import pytest
@@ -26,8 +25,7 @@ from tests.support.advising import form_of, quality_told
 from tests.support.crawl import LOCAL, Ear, crawl_in, home_in, page, plan
 from tests.support.models import ModelServer, Scripted, embeddings
 from tests.support.onnx import write_model
-from tests.support.prose import prose
-from tests.support.server import Reply, Route, Site
+from tests.support.server import Route, Site
 from tests.support.waiting import waits
 
 WEB = {
@@ -107,71 +105,6 @@ async def test_a_model_is_asked_and_its_bill_is_kept(tmp_path: Path) -> None:
                     orjson.loads(row.analysis)["quality"]["engine"]["name"] for row in rows
                 } == {"tiny"}
         assert len(server.asked) == asked
-
-
-SHOP = {
-    "/": page("Kits", "/kit", "/tale", text=prose("the kits")),
-    "/tale": page("A tale", text=f"{prose('the orb kit')} It is made of beech."),
-    "/kit": Reply(
-        b'<html lang=en><title>Orb Kit</title><script type="application/ld+json">'
-        b'{"@type": "Product", "name": "Orb Kit"}</script><main><h1>Orb Kit</h1>'
-        b"<p>A frame of beech, two hooks and a booklet that explains how an orb is spun. It fits "
-        b"on any window sill.</p><button>Add to cart</button><h2>Customer reviews</h2>"
-        b"<p>5 of 5 stars. My neighbour bought one, too, and is happy with it.</p></main>"
-    ),
-}
-# What each model of the catalogue is asked, and what a call of that many tokens costs.
-JUDGES = {
-    "amazon.nova-micro-v1:0": ("Say what kind of page it is.", (600, 100), 35),
-    "anthropic.claude-3-haiku-20240307-v1:0": ("Rate the page", (3000, 200), 1000),
-    "anthropic.claude-3-5-sonnet-20240620-v1:0": ("Read the fields", (500, 100), 3000),
-}
-
-
-@pytest.mark.req("ANA-06", "ANA-12", "ANA-18")
-@waits
-async def test_each_task_has_the_model_of_the_catalogue_and_its_price(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """A cheap one for types, a small one for quality, a larger one for fields of products alone."""
-    if find_spec("boto3") is None:
-        missing_part("no boto3: pip install '.[bedrock]'")
-    asked: list[tuple[str, str]] = []
-
-    def answer(question: dict[str, Any]) -> Scripted:
-        model = unquote(question["path"].split("/")[2])
-        used = JUDGES[model][1]
-        told = question["system"][0]["text"]
-        asked.append((model, next(task for task, _, _ in JUDGES.values() if task in told)))
-        said = {
-            "category": "article", "confidence": 0.99, "reasoning": "r", "overall": 7, "flags": [],
-            "scores": dict.fromkeys(("originality", "depth", "readability", "relevance"), 7),
-            "summary": "s",
-        }  # fmt: skip
-        return {
-            "output": {"message": {"role": "assistant", "content": [{"text": json.dumps(said)}]}},
-            "stopReason": "end_turn",
-            "usage": {"inputTokens": used[0], "outputTokens": used[1], "totalTokens": sum(used)},
-        }
-
-    await crawled(tmp_path, SHOP)
-    with ModelServer(answer) as server:
-        for name, value in (
-            ("AWS_ACCESS_KEY_ID", "key-of-tests"), ("AWS_SECRET_ACCESS_KEY", "secret-of-tests"),
-            ("AWS_DEFAULT_REGION", "us-east-1"), ("AWS_EC2_METADATA_DISABLED", "true"),
-            ("AWS_CONFIG_FILE", str(tmp_path / "none")),
-            ("AWS_SHARED_CREDENTIALS_FILE", str(tmp_path / "none")),
-            ("AWS_ENDPOINT_URL_BEDROCK_RUNTIME", server.endpoint.removesuffix("/v1")),
-        ):  # fmt: skip
-            monkeypatch.setenv(name, value)
-        advised = replace(LOCAL, model="bedrock")
-        await answers(tmp_path, advised, "kit")
-        async with home_in(tmp_path, Ear(), advised) as home:
-            lines = await home.world.store.costs.list()
-    assert set(asked) == {(model, task) for model, (task, _, _) in JUDGES.items()}
-    assert [model for model, _ in asked].count("anthropic.claude-3-haiku-20240307-v1:0") == 3
-    for line in lines:
-        assert line.micros == line.calls * JUDGES[line.model][2]
 
 
 @pytest.mark.slow

@@ -22,6 +22,8 @@ from typer.main import get_command
 from geomi.api.app import make_app
 from geomi.cli.program import make_program
 from geomi.cli.serve.serve import PORT
+from geomi.processes.server import MAX_CONNECTIONS, RESERVED_HANDLES, connection_limits
+from geomi.settings.options import Settings
 from geomi.settings.process import unknown_variables
 from tests.conftest import missing_part
 
@@ -121,6 +123,24 @@ def test_the_image_installs_extras_that_exist() -> None:
         if not line.startswith("--from"):
             for name in line.split()[:-1]:
                 assert (ROOT / name).exists(), name
+
+
+def test_there_are_files_for_every_connection_and_for_everything_else() -> None:
+    units = [re.findall(r"^LimitNOFILE=(\d+)$", one.read_text(), flags=re.M) for one in UNITS]
+    built = [one for one in compose()["services"].values() if "build" in one]
+    limits = [int(found) for (found,) in units]
+    limits += [one["ulimits"]["nofile"][kind] for one in built for kind in ("soft", "hard")]
+    assert len(limits) == len(UNITS) + 2 * len(built)
+    for handles in limits:
+        assert connection_limits(Settings(), handles=handles).most == MAX_CONNECTIONS
+    told = (DEPLOY / "kubernetes" / "geomi.yaml").read_text()
+    assert f"{MAX_CONNECTIONS + RESERVED_HANDLES:,}" in told and f"{RESERVED_HANDLES} or" in told
+
+
+def test_where_all_clients_have_one_address_it_has_no_limit() -> None:
+    variable = "GEOMI_MAX_CONNECTIONS_PER_ADDRESS"
+    assert compose()["services"]["server"]["environment"][variable] == "0"
+    assert f"{variable}=0" in (DEPLOY / "kubernetes" / "geomi.yaml").read_text()
 
 
 def test_nothing_runs_as_root_or_writes_where_it_need_not() -> None:

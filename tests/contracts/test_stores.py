@@ -44,7 +44,12 @@ from tests.contracts.suites.undertaking import (
     TestSettledTasks,
     TestTaskTallies,
 )
-from tests.contracts.suites.viewing import TestEntryPages, TestHostViews, TestJobCounts
+from tests.contracts.suites.viewing import (
+    TestEntryPages,
+    TestHostViews,
+    TestJobCounts,
+    TestResponseTimes,
+)
 
 __all__ = [
     "TestAdding",
@@ -100,6 +105,7 @@ __all__ = [
     "TestReopening",
     "TestRequestLog",
     "TestReserving",
+    "TestResponseTimes",
     "TestRetention",
     "TestRobotsCopies",
     "TestRoster",

@@ -244,6 +244,19 @@ def test_what_is_no_list_is_refused(
     assert told(geomi, "blocked", "lists", "-o", folder) == []
 
 
+@pytest.mark.req("SCP-07", "SEC-02")
+def test_a_list_at_a_private_address_is_refused(
+    geomi: Command, source: Source, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Only who may crawl private sites may read a list from one; nothing is sent to it."""
+    folder, place = str(tmp_path), source.site.url("/list")
+    monkeypatch.delenv("GEOMI_ALLOW_PRIVATE")
+    code, _, err = geomi("blocked", "subscribe", "evil", place, "-o", folder)
+    assert code != 0 and "127.0.0.1" in err and "allow-private" in err, err
+    assert source.site.log == []
+    assert told(geomi, "blocked", "lists", "-o", folder) == []
+
+
 def test_what_cannot_be_subscribed_to(
     geomi: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

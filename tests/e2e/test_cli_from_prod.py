@@ -118,3 +118,47 @@ async def test_a_crawl_from_contracts_asks_for_no_robots_txt_again(tmp_path: Pat
         begun = run(*command, "--detach", "-q")
         assert begun.returncode == 0, begun.stderr
         assert Counter(seen.path for seen in mom.log) - before == asked
+
+
+@pytest.mark.slow
+@pytest.mark.req("SCP-07")
+def test_neither_the_seed_engine_nor_a_crawl_from_contracts_visits_a_listed_domain(
+    tmp_path: Path,
+) -> None:
+    """The second dataset was prepared where nobody had subscribed to the list."""
+    listing = tmp_path / "list"
+    listing.write_text("moh.gov.sg\n")
+    raw = json.dumps([record("http://mom.gov.sg/a"), record("http://moh.gov.sg/a")])
+    for name in ("one", "two"):
+        place = tmp_path / name / raw_path(SG, 1)
+        place.parent.mkdir(parents=True)
+        place.write_text(raw)
+    listed = ("-o", str(tmp_path / "listed"))
+    with web() as (mom, moh, found):
+        moh.routes = dict(ROUTES)
+        env = {
+            "GEOMI_RESOLVE": ",".join(found),
+            "GEOMI_CONTACT": "https://crawler.test/about",
+            "GEOMI_MIN_DELAY_S": "0",
+            "GEOMI_CRAWL_DELAY": "0",
+        }
+        subscribed = run("blocked", "subscribe", "evil", str(listing), *listed, env=env)
+        assert subscribed.returncode == 0, subscribed.stderr
+        done = run("seeds", "run", str(tmp_path / "one"), *listed, env=env)
+        assert done.returncode == 0, done.stderr
+        assert mom.log and not moh.log
+        contract = tmp_path / "one" / metadata_path(SG, "moh.gov.sg")
+        facts = json.loads(contract.read_text())["technical_metadata"]
+        why = "domain_list.evil: the list `evil` names moh.gov.sg"
+        assert facts["robots_txt"] == {"exists": False, "error": why, "fetched_at": None}
+
+        done = run("seeds", "run", str(tmp_path / "two"), "-o", str(tmp_path / "free"), env=env)
+        assert done.returncode == 0, done.stderr
+        asked = len(moh.log)
+        assert asked > 0
+        prod = str(tmp_path / "two" / "prod/country=sg/category=news")
+        crawled = run("crawl", "--from-prod", prod, *listed, env=env)
+        assert crawled.returncode == 0, crawled.stderr
+        assert "left out: moh.gov.sg: http://moh.gov.sg/a is excluded by rule" in crawled.stderr
+        assert len(moh.log) == asked
+        assert "/a" in [seen.path for seen in mom.log]

@@ -82,3 +82,31 @@ def test_names_and_addresses_go_where_they_are_asked_for(tmp_path: Path) -> None
     assert left == set(RESIDENT_NEEDLES)
     assert list(traces(tmp_path / "redact", RESIDENT_NEEDLES)) == []
     assert "[redacted:name] of [redacted:address] told her" in record["markdown"]
+
+
+WRITTEN_TO = (
+    "<title>The lab of Jane Doe</title><main><h1>Who works here</h1>"
+    '<p>Ask <a href="mailto:doe@lab.test">Jane Doe</a> for the keys, and '
+    '<a href="mailto:mara%2Eo@lab.test?subject=Keys">Dr. Mara Oyelaran</a> for the lamps. The '
+    '<a href="mailto:office@lab.test">Green Room</a> is open on weekdays.</p>'
+    "<p>Since last year Jane Doe and Mara Oyelaran keep the lamps of the tower burning.</p></main>"
+)
+WRITTEN_TO_NEEDLES = (b"Jane", b"Doe", b"Oyelaran", b"doe@lab", b"mara%2Eo")
+
+
+@pytest.mark.slow
+@pytest.mark.req("SAF-02")
+def test_whom_a_page_links_to_write_to_is_declared(tmp_path: Path) -> None:
+    """The link itself is not in the markdown, the name is, wherever the page has it."""
+    asked = ["--set", "safety.pii_types=name"]
+    with Site({"/": Reply(WRITTEN_TO.encode())}) as site:
+        for name, rules in {"flag": asked, "redact": [*asked, *REDACT]}.items():
+            folder = ["-o", str(tmp_path / name)]
+            told("crawl", site.url("/"), *folder, *LOCAL, *rules, "-f", FORMS, "--delay", "0")
+    for name in ("flag", "redact"):
+        (record,) = records(tmp_path / name)
+        assert record["metadata"]["pii"] == {"name": 2}
+    assert list(traces(tmp_path / "redact", WRITTEN_TO_NEEDLES)) == []
+    assert record["title"] == "The lab of [redacted:name]"
+    assert "Ask [redacted:name] for the keys" in record["markdown"]
+    assert "Green Room is open" in record["markdown"]

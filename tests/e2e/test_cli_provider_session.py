@@ -23,13 +23,16 @@ from geomi.app.use import providers
 from geomi.settings.providers import presets, read_registration
 from tests.e2e.command import GEOMI, clean_env, run
 from tests.support.crawl import LOCAL, page
-from tests.support.server import Reply, Route, Seen, Site
+from tests.support.server import Raw, Reply, Route, Seen, Site
 
 # No pause, since every site here is on loopback; the profile of providers has one of a second.
 QUICK = {"GEOMI_CRAWL_PROFILE": "default", "GEOMI_CRAWL_DELAY": "0"}
 HERE = ("--allow-private", "--json")
 ONCE = ("--set", "http.max_retries=0")
 WEEK_S = 7 * 86_400
+MEASURES = {
+    "mean_chunk_tokens", "empty_chunks", "repeated_chunks", "smallest_chunk", "chunks_per_page",
+}  # fmt: skip
 DAY = "2026-01-31"
 
 
@@ -60,7 +63,13 @@ class Providers:
         """Run a command."""
         return run(*arguments, "-o", str(self.data), env=QUICK | dict(env or {}))
 
-    def register(self, sites: Mapping[str, Site], *, only_they: bool = False) -> None:
+    def register(
+        self,
+        sites: Mapping[str, Site],
+        *,
+        only_they: bool = False,
+        max_pages: Mapping[str, int] | None = None,
+    ) -> None:
         """Register providers; `only_they` may be crawled, and none that comes with geomi."""
 
         async def work() -> None:
@@ -74,6 +83,7 @@ class Providers:
                         "allowed_path_patterns": ["/docs/**"],
                         "tos_reviewed_at": DAY,
                         "tos_allows_crawling": True,
+                        "max_pages": (max_pages or {}).get(key, 200),
                     }
                     read = read_registration(
                         payload, new_id=str(uuid4()), now_s=home.world.clock.wall_s()
@@ -81,6 +91,16 @@ class Providers:
                     await providers.add(home.world, read.provider)
 
         asyncio.run(work())
+
+    def mean_ms(self) -> int:
+        """Return how long pages of the newest job took to answer, by the log of its requests."""
+        with closing(sqlite3.connect(self.data / DATABASE)) as db:
+            (mean_s,) = db.execute(
+                "SELECT AVG(ended_s - started_s) FROM requests WHERE purpose = 'page' AND job ="
+                " (SELECT number FROM names WHERE name = (SELECT id FROM jobs ORDER BY created_at_s"
+                " DESC LIMIT 1))"
+            ).fetchone()
+        return round(1000 * float(mean_s))
 
     def began_earlier(self, seconds: int) -> None:
         """Let every job so far have begun some time ago."""
@@ -136,6 +156,7 @@ def test_every_named_provider_is_crawled_with_a_job_and_a_report_of_its_own(
         "event": "session_ended",
         "providers": 2,
         "pages": 5,
+        "collected": 5,
         "not_crawled": [],
     }
     assert sorted(reports(told.stderr)) == ["a", "b"]
@@ -156,7 +177,7 @@ def test_a_deleted_page_is_told_once_and_then_is_no_page_of_the_provider(
         def told() -> list[str]:
             said = known.run("crawl", "--provider", "a", *HERE, *ONCE).stderr
             lines = said[said.index("[CRAWL_REPORT]") :].splitlines()
-            assert re.fullmatch(r"  - Avg Response Time: \d+ms", lines[5])
+            assert lines[5] == f"  - Avg Response Time: {known.mean_ms()}ms"
             assert re.fullmatch(r"  - Duration: \d+m \d+s", lines[6])
             return [line.removeprefix("  - ") for line in lines[:5]]
 
@@ -244,7 +265,7 @@ def test_a_session_has_no_page_more_than_its_limit(known: Providers) -> None:
         lines = [json.loads(line) for line in told.stdout.splitlines()]
         assert {key: one["collected"] for key, one in ends(lines).items()} == {"a": 3, "b": 1}
         assert sum(seen.path != "/robots.txt" for site in found for seen in site.log) == 4
-        full = "the indexing session has 4 pages; its limit is 4"
+        full = "the indexing session has visited 4 pages; its limit is 4"
         assert lines[-1]["pages"] == 4
         assert lines[-1]["not_crawled"] == [{"provider": "c", "why": full}]
         warned = [line for line in lines if line["event"] == "warning"]
@@ -252,6 +273,74 @@ def test_a_session_has_no_page_more_than_its_limit(known: Providers) -> None:
         again = known.ask(*command, "--resume", env={"GEOMI_SESSION_PAGES": "8"})
     assert {key: one["collected"] for key, one in ends(again).items()} == {"a": 3, "b": 3, "c": 2}
     assert again[-1]["pages"] == 8
+
+
+@pytest.mark.slow
+@pytest.mark.req("JOB-08")
+def test_who_is_cut_short_by_the_session_is_told_so_and_not_that_its_own_limit_is_low(
+    known: Providers,
+) -> None:
+    """Of the session's five pages `a` has its own three, one of them gone, and `b` the rest."""
+    documents = routes("a", 4)
+    documents.pop("/docs/1")
+    with sites(documents, routes("b", 6)) as (a, b):
+        known.register({"a": a, "b": b}, max_pages={"a": 3})
+        command = ("crawl", "--provider", "a", "--provider", "b", *HERE, *ONCE)
+        told = known.run(*command, env={"GEOMI_SESSION_PAGES": "5"})
+        assert told.returncode == 0, told.stderr
+        lines = [json.loads(line) for line in told.stdout.splitlines()]
+        warned = {one["message"]: one["hint"] for one in lines if one["event"] == "warning"}
+        own = "provider a has reached its limit of 3 pages; its crawl ends"
+        assert "register the provider with a higher `max_pages`" in warned[own]
+        cut = "the session had 2 pages left for provider b; its crawl ends"
+        assert "GEOMI_SESSION_PAGES sets the limit" in warned[cut]
+        assert not any(text.startswith("provider b has reached its limit") for text in warned)
+        full = "the indexing session has visited 5 pages; its limit is 5; the session stops"
+        assert warned[full] == "GEOMI_SESSION_PAGES sets the limit; ended early: b"
+        counted = {key: lines[-1][key] for key in ("providers", "pages", "collected")}
+        assert counted == {"providers": 2, "pages": 5, "collected": 4}
+        again = known.run(*command[:5], "--allow-private", *ONCE, "--resume")
+        assert "ended early" not in again.stderr
+        assert "session: 2 of 2 providers, 9 pages visited, 8 collected" in again.stderr
+        (shown,) = known.ask("jobs", "show", ends(lines)["b"]["job"], "--json")
+        assert shown["origins"]["limits.max_pages"] == "provider b"
+
+
+@pytest.mark.slow
+@pytest.mark.req("POL-03", "JOB-08")
+@pytest.mark.parametrize("window", ["hour", "day"])
+def test_the_cap_of_an_hour_and_of_a_day_counts_over_all_providers(
+    known: Providers, window: str
+) -> None:
+    with sites(routes("a", 6), routes("b", 6)) as (a, b):
+        known.register({"a": a, "b": b})
+        told = known.run(
+            "crawl", "--provider", "a", "--provider", "b", *HERE,
+            "--set", f"politeness.max_per_{window}=7", "--max-time", "4",
+        )  # fmt: skip
+        assert told.returncode == 0, told.stderr
+        assert len(a.log) + len(b.log) == 7, "two robots.txt and five pages"
+        assert min(len(a.log), len(b.log)) >= 2
+    lines = [json.loads(line) for line in told.stdout.splitlines()]
+    assert {one["stop"] for one in ends(lines).values()} == {"max_time"}
+
+
+@pytest.mark.slow
+@pytest.mark.req("MON-06")
+def test_a_session_of_short_crawls_that_takes_long_is_told_once(known: Providers) -> None:
+    """Each of two providers needs half a second and more; the limit is a third of one."""
+    start = page("slow").body
+    head = f"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nContent-Length: {len(start)}\r\n\r\n"
+    documents: dict[str, Route] = {"/docs": Raw((0.5, head.encode() + start))}
+    with sites(documents, documents) as (a, b):
+        known.register({"a": a, "b": b})
+        command = ("crawl", "--provider", "a", "--provider", "b", *HERE)
+        lines = known.ask(*command, env={"GEOMI_SESSION_HOURS": "0.0001"})
+        unlimited = known.ask(*command, env={"GEOMI_SESSION_HOURS": "0"})
+    told = "alarm duration: the indexing session has worked for 0.0 hours (limit 0.0001)"
+    warned = [line["message"] for line in lines if line["event"] == "warning"]
+    assert warned.count(told) == 1
+    assert "alarm duration" not in json.dumps(unlimited)
 
 
 @pytest.mark.slow
@@ -276,13 +365,17 @@ def test_a_provider_that_fails_does_not_stop_the_others(known: Providers) -> Non
 
 
 @pytest.mark.slow
-@pytest.mark.req("CHG-08", "STO-05")
+@pytest.mark.req("CHG-08", "STO-05", "MON-13")
 def test_providers_index_makes_all_of_them_searchable_every_week(known: Providers) -> None:
     with sites(routes("a"), routes("b")) as (a, b):
         known.register({"a": a, "b": b}, only_they=True)
         first = known.run("providers", "index", *HERE)
         assert first.returncode == 0, first.stderr
         assert sorted(reports(first.stderr)) == ["a", "b"]
+        events = [json.loads(line) for line in first.stdout.splitlines()]
+        measured = [one["chunks"] for one in events if one["event"] == "crawl_report"]
+        assert [one["chunks_per_page"] for one in measured] == [1, 1]
+        assert all(set(one) == MEASURES and one["mean_chunk_tokens"] > 0 for one in measured)
         found = known.ask("search", "lighthouse b0", "--json")
         assert b.url("/docs/1") in json.dumps(found)
         asked = len(a.log) + len(b.log)

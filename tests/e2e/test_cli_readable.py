@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
 
-from tests.e2e.command import LOCAL, records, run
+from tests.e2e.command import GEOMI, LOCAL, clean_env, records, run
 from tests.support.crawl import page
 from tests.support.server import Reply, Route, Site
 
@@ -57,6 +60,36 @@ def test_a_url_is_shown_with_its_letters_wherever_a_person_reads_it(tmp_path: Pa
         "crawl", url, "-o", str(tmp_path / "other"), *quick, "--set", "http.max_retries=0"
     )
     assert (refused.returncode, shown in refused.stderr) == (5, True), refused.stderr
+
+
+@pytest.mark.slow
+@pytest.mark.req("URL-11")
+def test_map_shows_letters_on_a_terminal_and_urls_as_they_are_in_a_pipe() -> None:
+    with Site({"/": page("home", LETTERS, "/%0A%1B%C2%A0")}) as site:
+        command = ("map", site.url("/"), "--allow-private", "--delay", "0")
+        told = run(*command).stdout.splitlines()
+        assert site.url(LETTERS) in told
+        assert f'"url":"{site.url(LETTERS)}"' in run(*command, "--json").stdout
+        shown = seen_on_a_terminal(*command).splitlines()
+    assert site.url(READABLE) in shown
+    assert site.url("/%0A%1B%C2%A0") in shown
+    assert len(shown) == len(told)
+
+
+def seen_on_a_terminal(*command: str) -> str:
+    """Return what a command writes to a terminal."""
+    ours, theirs = os.openpty()
+    process = subprocess.Popen(
+        [*GEOMI, *command], stdout=theirs, stderr=subprocess.DEVNULL, env=clean_env()
+    )
+    os.close(theirs)
+    said = b""
+    with suppress(OSError):  # so Linux says that nobody writes to it any more
+        while part := os.read(ours, 4096):
+            said += part
+    os.close(ours)
+    assert process.wait(60) == 0
+    return said.decode()
 
 
 @pytest.mark.slow

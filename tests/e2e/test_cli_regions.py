@@ -8,14 +8,16 @@ import subprocess
 from collections import Counter
 from collections.abc import Sequence
 from contextlib import ExitStack
+from functools import partial
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from geomi.model.job import JobState
 from tests.e2e.command import LOCAL, records, run
 from tests.e2e.farm import DELAY_S, Farm, assert_polite, ended_well, wait_for
-from tests.e2e.serving import Served
+from tests.e2e.serving import Served, until
 from tests.support.crawl import page
 from tests.support.postgres import Cluster
 from tests.support.server import Site
@@ -97,6 +99,50 @@ def test_two_groups_of_workers_ask_the_hosts_of_their_own_regions(
 
 
 @pytest.mark.slow
+@pytest.mark.req("FUT-20", "HTTP-17")
+def test_a_job_names_its_regions_and_one_host_has_two(tmp_path: Path, cluster: Cluster) -> None:
+    """Two groups of workers: one serves the host of both regions alone, the other the whole job."""
+    farm = Farm(tmp_path, cluster.new_schema())
+    shared, own = "shared.test", ("one.test", "two.test")
+    hosts = (shared, *own)
+    rules = ["--set", "regions.job=kr", "--set", f"regions.hosts={shared}=jp+kr"]
+    reader = farm.flags("reader")[:4]
+    with Site(PAGES) as near, Site(PAGES) as far, ExitStack() as working:
+        begun = run(
+            *("crawl", *urls(hosts), "--detach", "--delay", str(DELAY_S), *rules),
+            *farm.flags("starter"),
+            *there(far, *hosts),
+        )
+        assert begun.returncode == 0, begun.stderr
+        workers = [
+            working.enter_context(
+                farm.working("--region", "jp", *there(far, *hosts), machine=f"jp-{number}")
+            )
+            for number in (1, 2)
+        ]
+        wait_for(lambda: len(far.log) == len(PAGES) + 1)
+        status = json.loads(run("status", "--json", *reader).stdout)
+        assert status["unserved"] == [{"regions": ["kr"], "hosts": 2, "urls": 2}]
+        workers += [
+            working.enter_context(
+                farm.working("--region", "kr", *there(near, *hosts), machine=f"kr-{number}")
+            )
+            for number in (1, 2)
+        ]
+        wait_for(lambda: farm.jobs()[0].state is JobState.COMPLETED)
+        for worker in workers:
+            worker.send_signal(signal.SIGTERM)
+        ended_well(*workers)
+        assert (asked(far), asked(near)) == ({shared}, set(own))
+    # Workers of either region serve it: those of the job's own do, where there is no other.
+    with Site(PAGES) as site:
+        flags = ["-o", str(tmp_path / "korea"), "--delay", "0", *LOCAL, *there(site, *hosts)]
+        alone = run("crawl", *urls(hosts), *flags, *rules, "--region", "kr")
+        assert alone.returncode == 0, alone.stderr
+        assert asked(site) == set(hosts)
+
+
+@pytest.mark.slow
 @pytest.mark.req("FUT-20")
 def test_a_crawl_without_a_region_says_what_is_left_and_can_be_resumed(tmp_path: Path) -> None:
     with Site(PAGES) as site:
@@ -116,32 +162,44 @@ def test_a_crawl_without_a_region_says_what_is_left_and_can_be_resumed(tmp_path:
         assert len(records(tmp_path)) == 6
 
 
+def waiting(served: Served, path: str) -> dict[str, Any] | None:
+    """Return a crawl that waits for a region."""
+    crawl = served.get(path)
+    return crawl if crawl["unserved"] else None
+
+
+def completed(served: Served, path: str) -> dict[str, Any] | None:
+    """Return a crawl that is over."""
+    crawl = served.get(path)
+    return crawl if crawl["status"] == "completed" else None
+
+
 @pytest.mark.slow
 @pytest.mark.req("FUT-20")
 def test_a_served_crawl_says_that_it_waits_for_a_region(tmp_path: Path) -> None:
+    """Of hosts by their suffix, and of a whole crawl."""
+    rules = {"one.kr": {"hostRegions": [".kr=kr"]}, "www.test": {"regions": ["kr"]}}
     with Site(PAGES) as site:
-        flags = there(site, "one.kr")
-        asked_for = {
-            "collectionId": "korea",
-            "seedUrls": urls(("one.kr",)),
-            "config": {"hostRegions": [".kr=kr"], "qualityThreshold": 0, "requestsPerSecond": 5},
-        }
+        flags, jobs = there(site, *rules), {}
         with Served(tmp_path / "data", "--region", "us", *flags) as served:
-            job = served.post("/crawls", asked_for)["jobId"]
-            wait_for(lambda: bool(served.get(f"/crawls/{job}")["unserved"]))
-            told = served.get(f"/crawls/{job}")
-            assert told["config"]["hostRegions"] == [".kr=kr"]
-            assert "1 URLs on 1 hosts wait for a worker of region kr" in told["unserved"]
-            why = served.get(f"/crawls/{job}/why?url=http://one.kr/")
-            assert why["decidedBy"] == "regions"
+            for host, rule in rules.items():
+                config = {**rule, "qualityThreshold": 0, "requestsPerSecond": 5}
+                asked_for = {"collectionId": "korea", "seedUrls": urls((host,)), "config": config}
+                jobs[host] = f"/crawls/{served.post('/crawls', asked_for)['jobId']}"
+            for host, job in jobs.items():
+                told = until(partial(waiting, served, job))
+                assert told["config"] | rules[host] == told["config"]
+                assert "1 URLs on 1 hosts wait for a worker of region kr" in told["unserved"]
+                why = served.get(f"{job}/why?url=http://{host}/")
+                assert why["decidedBy"] == "regions"
             key = served.key
             served.stop()
         assert site.log == []
         with Served(tmp_path / "data", "--region", "kr", *flags) as served:
             served.key = key
-            wait_for(lambda: served.get(f"/crawls/{job}")["status"] == "completed")
-            assert served.get(f"/crawls/{job}")["unserved"] is None
-        assert asked(site) == {"one.kr"}
+            for job in jobs.values():
+                assert until(partial(completed, served, job))["unserved"] is None
+        assert asked(site) == set(rules)
 
 
 @pytest.mark.slow

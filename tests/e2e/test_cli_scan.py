@@ -61,7 +61,7 @@ def test_the_file_of_the_how_to_word_for_word(tmp_path: Path, site: Site) -> Non
 
 
 @pytest.mark.req("LNK-06", "G-29")
-@pytest.mark.parametrize(("value", "hosts"), [("true", HOSTS[:1]), ("false", HOSTS[:2])])
+@pytest.mark.parametrize(("value", "hosts"), [("true", HOSTS[:1]), ("False", HOSTS[:2])])
 def test_whether_subdomains_belong_to_the_crawl(
     tmp_path: Path, site: Site, value: str, hosts: tuple[str, ...]
 ) -> None:
@@ -73,4 +73,5 @@ def test_an_answer_that_is_neither_is_refused_by_name(tmp_path: Path) -> None:
     (tmp_path / "scan.yml").write_text("crawler:\n  sameDomainOnly: perhaps\n", "utf-8")
     done = run("crawl", "http://shop.test/", "--config", "scan.yml", cwd=tmp_path)
     assert done.returncode == 2
-    assert "scope.within = `perhaps` (file scan.yml sameDomainOnly)" in done.stderr
+    assert "`sameDomainOnly: perhaps` in `scan.yml` is neither true nor false" in done.stderr
+    assert "hint: write `sameDomainOnly: true` or `sameDomainOnly: false`" in done.stderr

@@ -118,6 +118,25 @@ def test_an_analysis_of_a_page_of_a_file_and_of_a_preview(
     assert missing.returncode == 2 and "was not collected" in missing.stderr
 
 
+def test_an_analysis_of_a_page_of_a_job_is_of_its_own_copy(tmp_path: Path) -> None:
+    """A job that took personal data out gives nothing away that a later one kept."""
+    text = "Ask mender@example.com about the clock, who mends it on the first day of the week. "
+    with Site({"/": _page("/", text)}) as site:
+        for rule in ("redact", "flag"):
+            said = ("--delay", "0", "--set", f"safety.pii={rule}", *LOCAL, *EVERY)
+            ended = run("crawl", site.url("/"), "-o", str(tmp_path), *said)
+            assert ended.returncode == 0, ended.stderr
+        jobs = sorted(path.name for path in (tmp_path / "jobs").iterdir())
+        shown = {
+            name: run("analyse", site.url("/"), "-o", str(tmp_path), "--json", "--job", name).stdout
+            for name in (*jobs, "latest")
+        }
+        missing = run("analyse", site.url("/a"), "-o", str(tmp_path), "--job", jobs[0])
+    assert [("mender@" in told) for told in shown.values()] == [False, True, True]
+    assert json.loads(shown[jobs[0]])["summary"]["short"].startswith("Ask [redacted:email]")
+    assert missing.returncode == 2 and f"was not collected by job {jobs[0]}" in missing.stderr
+
+
 def test_a_file_that_is_not_there_is_no_url(tmp_path: Path) -> None:
     ended = run("analyse", "nothere.html", cwd=tmp_path)
     assert ended.returncode == 2 and "there is no file `nothere.html`" in ended.stderr

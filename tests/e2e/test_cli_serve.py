@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import re
 import shutil
 import subprocess
@@ -11,6 +12,7 @@ from collections.abc import Iterator
 from contextlib import closing
 from http.client import HTTPConnection
 from pathlib import Path
+from typing import Any
 from urllib.parse import urlsplit
 
 import pytest
@@ -21,6 +23,7 @@ from tests.e2e.command import run
 from tests.e2e.serving import Served
 
 HOW_TO = Path(__file__).parents[2] / "docs" / "how-to" / "run-the-service.md"
+CONTRACT = HOW_TO.with_name("use-the-crawler-contract.md")
 # What stands there for a reader to fill in.
 FILLED_IN = "export GEOMI="
 
@@ -54,20 +57,14 @@ class _demo:
         self._loop.close()
 
 
-def commands() -> str:
-    """Return every command of the how-to, in order."""
-    blocks = re.findall(r"```sh\n(.*?)```", HOW_TO.read_text(encoding="utf-8"), re.S)
-    return "\n".join(block for block in blocks if FILLED_IN not in block)
-
-
-@pytest.mark.slow
-@pytest.mark.req("CFG-18", "JOB-14", "FUT-13")
-def test_the_how_to_works_with_curl_alone(served: Served, tmp_path: Path) -> None:
+def follow(how_to: Path, served: Served, folder: Path) -> str:
+    """Give every command of a how-to, in order, and return what they print."""
     if shutil.which("curl") is None:
         missing_part("curl")
+    blocks = re.findall(r"```sh\n(.*?)```", how_to.read_text(encoding="utf-8"), re.S)
     done = subprocess.run(
-        ["bash", "-euo", "pipefail", "-c", commands()],
-        cwd=tmp_path,
+        ["bash", "-euo", "pipefail", "-c", "\n".join(b for b in blocks if FILLED_IN not in b)],
+        cwd=folder,
         env={"PATH": "/usr/bin:/bin", "GEOMI": f"{served.url}api/v1", "KEY": served.key},
         capture_output=True,
         text=True,
@@ -75,7 +72,13 @@ def test_the_how_to_works_with_curl_alone(served: Served, tmp_path: Path) -> Non
         check=False,
     )
     assert done.returncode == 0, done.stdout + done.stderr
-    told = done.stdout
+    return done.stdout
+
+
+@pytest.mark.slow
+@pytest.mark.req("CFG-18", "JOB-14", "FUT-13")
+def test_the_how_to_works_with_curl_alone(served: Served, tmp_path: Path) -> None:
+    told = follow(HOW_TO, served, tmp_path)
     assert "event: page" in told and '"status":"completed"' in told
     assert '"quotation":' in told and "http://docs.geomi.test/" in told
     assert '"status":"cancelled"' in told
@@ -83,6 +86,49 @@ def test_the_how_to_works_with_curl_alone(served: Served, tmp_path: Path) -> Non
     assert served.get("/collections")["collections"] == []
     assert served.get("/documents")["documents"] == []
     assert served.get("/schedules")["schedules"] == []
+
+
+# The fields of seed 004, Start a new crawl.
+CONTRACT_FIELDS = {
+    "maxDepth", "maxPages", "includePatterns", "excludePatterns", "respectRobotsTxt",
+    "renderJavaScript", "requestsPerSecond", "enableClassification", "enableQualityCheck",
+    "qualityThreshold", "targetContentTypes",
+}  # fmt: skip
+
+
+@pytest.mark.slow
+@pytest.mark.req("API-01", "API-08", "API-09", "API-11", "API-12")
+def test_the_six_calls_of_the_contract_work_as_they_are_written(
+    served: Served, tmp_path: Path
+) -> None:
+    text = CONTRACT.read_text("utf-8")
+    (asked,) = re.findall(r"-d '(\{\n.*?\n\})' > started\.json", text, re.S)
+    given = json.loads(asked)
+    assert set(given) == {"collectionId", "seedUrls", "sitemapUrls", "config"}
+    assert set(given["config"]) == CONTRACT_FIELDS
+    follow(CONTRACT, served, tmp_path)
+
+    def told(name: str) -> Any:
+        return json.loads((tmp_path / f"{name}.json").read_text("utf-8"))
+
+    started, shown = told("started"), told("shown")
+    assert {name: started["config"][name] for name in CONTRACT_FIELDS} == given["config"]
+    assert (shown["jobId"], shown["status"]) == (started["jobId"], "completed")
+    assert shown["stats"]["pagesIndexed"] > 0
+    assert [crawl["jobId"] for crawl in told("listed")["crawls"]] == [started["jobId"]]
+    completed = {one["url"] for one in told("completed")["urls"]}
+    assert len(completed) == shown["stats"]["urlsSucceeded"]
+    skipped = told("skipped")["urls"]
+    assert all(one["status"] == "skipped" for one in skipped)
+    paths = {one.removeprefix("http://docs.geomi.test") for one in completed}
+    paths |= {one["url"].removeprefix("http://docs.geomi.test") for one in skipped}
+    guide = {f"/guide/{name}" for name in ("drawing", "knots", "tension", "threads")}
+    assert paths == guide | {"/install", "/sitemap.xml"}
+    cancelled = told("cancelled")
+    assert (cancelled["jobId"], cancelled["status"]) == (told("second")["jobId"], "cancelled")
+    previewed = told("preview")
+    for name in ("url", "title", "contentPreview", "classification", "quality", "links"):
+        assert previewed[name], name
 
 
 @pytest.mark.slow

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from datetime import date, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -83,6 +85,34 @@ def test_review(crawl: Crawl) -> None:
     assert len(crawl.site.log) == asked
     assert [each["review"] for each in crawl.ask("list")["reviews"]] == ["exclude"]
     crawl.ask("reset", "127.0.0.1")
+
+
+def by_day(seen: Seen) -> Reply:
+    """A calendar whose days are folders, each with a link to the next, and three real pages."""
+    if not (at := re.fullmatch(r"/(\d{4})/(\d\d)/(\d\d)", seen.path)):
+        links = '<a href="/2024/01/01">events</a> <a href="/a">a</a> <a href="/b">b</a>'
+        return Reply(f"<p>The page {seen.path} {links}".encode())
+    following = date(*map(int, at.groups())) + timedelta(days=1)
+    return Reply(f'<p>{TEXT}</p><a href="/{following:%Y/%m/%d}">next</a>'.encode())
+
+
+@pytest.mark.slow
+@pytest.mark.req("TRP-02")
+def test_a_calendar_of_folders_ends(tmp_path: Path) -> None:
+    """Seed 004 §4.2: `/2024/01/01`, `/2024/01/02` and so on; what else there is is collected."""
+    robots = {"/robots.txt": Reply(b"", content_type="text/plain")}
+    with Site(robots, by_day) as site:
+        crawl = Crawl(tmp_path, site)
+        assert crawl.again() == 0
+        asked = {seen.path for seen in site.log}
+        days = sorted(path for path in asked if path.startswith("/20"))
+        assert days[:2] == ["/2024/01/01", "/2024/01/02"] and 25 < len(days) < 100
+        assert asked - set(days) == {"/robots.txt", "/", "/a", "/b"}
+        found = crawl.ask("list")
+    (trap,) = found["patterns"]
+    assert (trap["pattern"], trap["standing"]) == ("calendar:/{date}", "trap")
+    assert trap["visited"] == len(days)
+    assert found["rules"]["trap.calendar"]["count"] == 1
 
 
 def test_people_can_read_it(crawl: Crawl) -> None:

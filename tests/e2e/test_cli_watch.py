@@ -15,6 +15,7 @@ from pathlib import Path
 import pytest
 
 from tests.e2e.command import GEOMI, LOCAL, clean_env, run
+from tests.e2e.serving import Served
 from tests.support.crawl import page, paths
 from tests.support.server import Route, Site
 
@@ -162,3 +163,61 @@ def test_what_is_not_watched_says_why(tmp_path: Path) -> None:
         assert "has the same start URLs" in shown[-1] or "recrawl.watch" in shown[-1]
         refused = run("crawl", site.url("/"), "--set", "recrawl.requests_per_day=0")
         assert (refused.returncode, "recrawl.requests_per_day" in refused.stderr) == (2, True)
+
+
+@pytest.mark.slow
+def test_a_served_directory_says_who_watches(tmp_path: Path) -> None:
+    root = tmp_path / "data"
+    with Site({"/": page("home")}) as site, Served(root) as served:
+        empty = run("watch", "-o", str(root), "--dry-run").stdout
+        assert "no crawl is here; start one" in empty
+        served.post("/crawls", {"collectionId": "village", "seedUrls": [site.url("/")]})
+        shown = run("watch", "-o", str(root), "--dry-run").stdout
+        assert "the service visits them again by itself" in shown and "no crawl" not in shown
+        told = json.loads(run("watch", "-o", str(root), "--dry-run", "--json").stdout)
+        assert (told["crawls"], "the service" in told["why_idle"]) == ([], True)
+        crawl(site, root)
+        assert "the next run begins" in run("watch", "-o", str(root), "--dry-run").stdout
+
+
+@pytest.mark.slow
+@pytest.mark.req("CHG-05", "CHG-06")
+def test_a_page_that_often_changes_is_planned_before_one_that_never_does(tmp_path: Path) -> None:
+    """Both are as old and lie as deep: only what visits have found tells them apart."""
+    intervals = {"first": 86_400, "min": 0.01, "max": 864_000}
+    learning = [f"--set=recrawl.{name}_interval_s={value}" for name, value in intervals.items()]
+    routes: dict[str, Route] = {
+        "/": page("home", "/calm", "/news"),
+        "/calm": page("calm", "/"),
+        "/news": page("news", "/"),
+    }
+    with Site(routes) as site:
+        crawl(site, tmp_path, *learning)
+        before = plan_of(tmp_path)
+        for number in range(3):
+            # At the last visit it is the same: no rule about streaks has a say.
+            routes["/news"] = page("news", "/", text=f"what happened on day {min(number, 1)}")
+            again = run("recrawl", "-o", str(tmp_path), "--budget", "9", "--allow-private")
+            assert again.returncode == 0, again.stderr
+        plan = plan_of(tmp_path)
+        shown = run("watch", "-o", str(tmp_path), "--dry-run").stdout
+    due = {str(one["url"]): float(str(one["at_s"])) for one in _visits(plan)}
+    first = {str(one["url"]): float(str(one["at_s"])) for one in _visits(before)}
+    news, calm = site.url("/news"), site.url("/calm")
+    assert first[calm] == pytest.approx(first[news], abs=10)
+    assert next(iter(due)) == news and due[calm] - due[news] > 600
+    assert (plan["next_s"], plan["due"]) == (due[news], 1)
+    assert "2 changes in 4 visits" in _line(shown, news)
+    assert "0 changes in 4 visits" in _line(shown, calm)
+
+
+def _visits(plan: dict[str, object]) -> list[dict[str, object]]:
+    visits = plan["visits"]
+    assert isinstance(visits, list)
+    return visits
+
+
+def _line(shown: str, url: str) -> str:
+    """Return what is said of one page."""
+    (line,) = [one for one in shown.splitlines() if url in one.split()]
+    return line

@@ -27,12 +27,15 @@ from tests.e2e.farm import (
     wait_for,
     wanted,
 )
+from tests.support.crawl import page
 from tests.support.postgres import Cluster
 from tests.support.s3 import S3Server
 from tests.support.server import End, Raw, Reply, Route, Seen, Site
 from tests.support.webs import random_web
 
 WEB = random_web(3, pages=40)
+ROUNDS = 3
+NAMES = tuple(f"/{number}" for number in range(6))
 
 
 @pytest.fixture
@@ -64,6 +67,27 @@ def test_two_machines_serve_two_jobs_and_end_each_once(farm: Farm) -> None:
         assert farm.exported(job) == wanted(WEB, begun[job.id])
     assert farm.workers() == []
     assert farm.audit().requests == len(one.log) + len(two.log)
+
+
+@pytest.mark.slow
+@pytest.mark.req("HTTP-17")
+def test_a_worker_that_is_told_one_job_asks_its_hosts_alone(tmp_path: Path) -> None:
+    """Such as a worker near the sites of a job; the other job waits for somebody else."""
+    folder = ["-o", str(tmp_path), "--allow-private"]
+    routes = {"/": Reply(b'<p>A start</p><a href="/a">a</a>'), "/a": Reply(b"<p>An end</p>")}
+    with Site(routes) as far, Site(routes, address="127.0.0.2") as near:
+        begun = {}
+        for site in (far, near):
+            done = run("crawl", site.url("/"), *folder, "--detach", "--delay", "0")
+            assert done.returncode == 0, done.stderr
+            begun[site.address] = done.stdout.strip()
+        served = run("worker", "--job", begun[near.address], "--once", *folder)
+        assert served.returncode == 0, served.stderr
+        assert [seen.path for seen in near.log] == ["/robots.txt", "/", "/a"]
+        assert far.log == []
+    jobs = json.loads(run("jobs", "list", "-o", str(tmp_path), "--json").stdout)
+    states = {job["id"]: job["state"] for job in jobs}
+    assert states == {begun[near.address]: "completed", begun[far.address]: "processing"}
 
 
 @pytest.mark.slow
@@ -173,6 +197,28 @@ def test_a_worker_that_sleeps_past_its_lease_does_no_harm(farm: Farm) -> None:
 def _written(reply: Reply) -> tuple[bytes, ...]:
     head = f"HTTP/1.1 200 OK\r\nContent-Type: {reply.content_type}\r\n"
     return f"{head}Content-Length: {len(reply.body)}\r\n\r\n".encode(), reply.body
+
+
+@pytest.mark.slow
+@pytest.mark.req("FRN-11")
+def test_workers_that_start_together_are_never_taken_for_dead(tmp_path: Path) -> None:
+    """A lock that is lost at the start shows for as long as the worker lives."""
+    hosts = [f"host{number}.test" for number in range(3)]
+    with Site({"/": page("start", *NAMES), **{name: page(name) for name in NAMES}}) as site:
+        to_site = [f"--resolve={host}:80:127.0.0.1:{site.port}" for host in hosts]
+        for turn in range(ROUNDS):
+            data, before = tmp_path / str(turn), len(site.log)
+            done = run(
+                "crawl", *(f"http://{host}/" for host in hosts), *to_site, "-o", str(data),
+                "--workers", "3", *LOCAL, "--delay", "0.2", "--set", "politeness.per_ip=3",
+                env={"GEOMI_SILENCE_S": str(SILENCE_S)},
+            )  # fmt: skip
+            assert done.returncode == 0, done.stderr
+            assert not re.search("dead|died|again|lock file", done.stderr), done.stderr
+            asked = Counter((seen.host, seen.path) for seen in site.log[before:])
+            assert set(asked.values()) == {1}
+            assert len(asked) == len(hosts) * (len(NAMES) + 2)
+            assert list((data / "workers").iterdir()) == []
 
 
 @pytest.mark.slow

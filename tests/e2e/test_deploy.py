@@ -56,7 +56,8 @@ def test_the_services_make_their_tables_and_fill_their_bucket(
 ) -> None:
     services: Any = yaml.safe_load((DEPLOY / "compose.yaml").read_text("utf-8"))["services"]
     db, blobs = cluster.new_schema(), s3.new_prefix()
-    env = {"GEOMI_CONTACT": CONTACT, "GEOMI_DB": db, "GEOMI_BLOBS": blobs, **s3.environment}
+    own = {"GEOMI_CONTACT": CONTACT, "GEOMI_MAX_CONNECTIONS_PER_ADDRESS": "0"}
+    env = {**own, "GEOMI_DB": db, "GEOMI_BLOBS": blobs, **s3.environment}
     server, worker = services["server"], services["worker"]
     assert server["environment"].keys() == worker["environment"].keys() == env.keys()
     flags = (*server["command"][1:], "--host", "127.0.0.1")

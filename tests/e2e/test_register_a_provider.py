@@ -50,6 +50,7 @@ POLICY = """{
   "spa_rendering": false
 }"""
 KEY = "platform-openai-com-docs"
+ANOTHER = f" and its ID: another provider is `{KEY}`"
 
 
 @pytest.fixture
@@ -63,15 +64,15 @@ def served(tmp_path: Path) -> Iterator[Served]:
 @pytest.mark.slow
 @pytest.mark.req("API-14", "CFG-03", "CFG-04", "LEG-03", "G-21")
 def test_the_literal_registrations_are_accepted(served: Served) -> None:
-    ids = []
+    registered = []
     for text, told_id in ((EXAMPLE, "openai-uuid"), (POLICY, "uuid")):
         given = json.loads(text)
         status, made = served.ask("POST", "/admin/providers", given)
         assert status == 201, made
-        assert made["key"] == KEY
-        ids.append(UUID(made["provider_id"]))
+        assert UUID(made["provider_id"])
+        registered.append(made)
         assert made["derived"] == {
-            "key": "its first seed",
+            "key": "its first seed" + (ANOTHER if len(registered) > 1 else ""),
             "name": "its key",
             "provider_id": f"`{told_id}`, which is no UUID",
         }
@@ -80,9 +81,16 @@ def test_the_literal_registrations_are_accepted(served: Served) -> None:
             if name not in ("provider_id", "seed_url"):
                 assert made[name] == value, name
         assert made["seed_urls"] == ["https://platform.openai.com/docs"]
-        found = served.get(f"/admin/providers/{made['provider_id']}")
-        assert found == made | {"derived": {}}
-    assert ids[0] != ids[1]
+        assert served.post("/admin/providers", given) == made, "again, it is the same"
+    assert registered[0]["key"] == KEY
+    assert re.fullmatch(f"{KEY}-[0-9a-f]{{8}}", registered[1]["key"])
+    for made in registered:  # both remain
+        for name in (made["provider_id"], made["key"]):
+            assert served.get(f"/admin/providers/{name}") == made | {"derived": {}}
+    without = {name: value for name, value in given.items() if name != "provider_id"}
+    again = served.post("/admin/providers", without)
+    assert again["provider_id"] == registered[0]["provider_id"]
+    assert again["derived"]["provider_id"] == f"the provider that was known as `{KEY}`"
     status, refused = served.ask("POST", "/admin/providers", given | {"provider_id": "x" * 201})
     assert (status, "provider_id" in json.dumps(refused)) == (400, True)
     half = given | {"tos_allows_crawling": True}

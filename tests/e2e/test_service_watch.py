@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
-import time
 from collections import Counter
-from collections.abc import Callable
 from contextlib import closing
 from datetime import UTC, datetime
 from pathlib import Path
@@ -13,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from tests.e2e.serving import Served
+from tests.e2e.serving import Served, until
 from tests.support.crawl import page, paths
 from tests.support.server import Route, Site
 
@@ -28,15 +26,6 @@ def age(root: Path) -> None:
         shift = [WEEK_S + 3600.0]
         db.execute("UPDATE pages SET fetched_at_s = fetched_at_s - ?1, due_s = due_s - ?1", shift)
         db.execute("UPDATE jobs SET next_look_s = next_look_s - ?1", shift)
-
-
-def until(found: Callable[[], Any], *, longest_s: float = 90.0) -> Any:
-    """Wait until something is there, and return it."""
-    ends_s = time.monotonic() + longest_s
-    while not (answer := found()):
-        assert time.monotonic() < ends_s, "it never came"
-        time.sleep(0.2)
-    return answer
 
 
 def ahead_s(crawl: dict[str, Any]) -> float:

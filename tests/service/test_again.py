@@ -17,10 +17,10 @@ from geomi.service.background_tasks import fire_schedules
 from geomi.service.crawling.crawls import begin_waiting
 from geomi.service.service import TenantService
 from geomi.settings.providers import presets
-from tests.api.asking import LOCAL, Ground, serving
+from tests.api.asking import LOCAL, Ground, Json, serving
 from tests.api.filling import EAGER
 from tests.api.test_admin import PROVIDER
-from tests.service.working import crawled, is_over, understood
+from tests.service.working import carried_out, crawled, is_over, understood
 from tests.support.crawl import Ear, page
 from tests.support.server import Site
 from tests.support.waiting import waits
@@ -53,6 +53,28 @@ async def test_a_schedule_carries_changes_and_deletions_into_the_index(tmp_path:
 
 
 @pytest.mark.slow
+@pytest.mark.req("CHG-01", "CHG-06")
+@waits
+async def test_the_same_page_under_other_rules_is_no_change(tmp_path: Path) -> None:
+    """Where personal data is removed there is no hash of the bytes, only one of what is left."""
+    redact = {"contentSafety": {"pii": {"action": "redact", "types": ["name"]}}}
+    text = "Ask Mr. John Smith about the boat. " * 9
+    with Site({"/": page("start", text=text)}) as site:
+        async with serving(tmp_path) as ground:
+            told = [
+                await _told(ground, site, name, config)
+                for name, config in (("red", redact), ("plain", {}), ("red", redact), ("open", {}))
+            ]
+            assert all("changes in" not in one for one in told)
+            assert "0 changes in 2 visits" in await _told(ground, site, "plain", {})
+            site.routes = {"/": page("start", text=text.replace("boat", "ferry"))}
+            assert "1 changes in 3 visits" in await _told(ground, site, "plain", {})
+            assert "1 changes in 3 visits" in await _told(ground, site, "red", redact)
+            site.routes = {"/": page("start", text=text.replace("boat", "bridge"))}
+            assert "2 changes in 4 visits" in await _told(ground, site, "red", redact)
+
+
+@pytest.mark.slow
 @pytest.mark.req("CHG-08", "JOB-15", "RPT-01")
 @waits
 async def test_a_provider_is_crawled_every_week_and_reported_on(tmp_path: Path) -> None:
@@ -78,6 +100,10 @@ async def test_a_provider_is_crawled_every_week_and_reported_on(tmp_path: Path) 
             (told,) = ear.of(Reported)
             assert (told.job, told.provider) == (job_id, "The village")
             assert (told.total, told.new) == (1, 1)
+            quality = (await ground.admin.get(f"/crawls/{job_id}/quality")).json
+            measures = {one["measure"]: one["value"] for one in quality["chunks"]["indicators"]}
+            assert told.chunks == pytest.approx(measures)
+            assert (told.chunks["chunks_per_page"], len(told.chunks)) == (1, 5)
             await ground.admin.post("/admin/providers/village/review", {"allows": False})
             refused = await ground.admin.post(path, {"collectionId": "apis"})
             assert refused.status == 409 and "does not allow" in refused.json["detail"]
@@ -124,6 +150,15 @@ async def test_one_schedule_crawls_every_provider_three_at_a_time(tmp_path: Path
         assert sorted(one["provider"] for one in crawls) == ["a", "a", "b", "b", "c", "c", "d"]
         page = await ground.admin.get("/schedules")
         assert page.json["schedules"][0]["problem"] is None
+
+
+async def _told(ground: Ground, site: Site, collection: str, config: Json) -> str:
+    """Crawl a site into a collection; return what is said of its start page's changes."""
+    asked = {"collectionId": collection, "seedUrls": [site.url("/")], "config": EAGER | config}
+    job = (await carried_out(ground, "/api/v1/crawls", asked))["jobId"]
+    answer = await ground.mine.get(f"/crawls/{job}/why?url={site.url('/')}")
+    (due,) = [one["detail"] for one in answer.json["steps"] if one["rule"] == "due"]
+    return str(due)
 
 
 async def _run_due(ground: Ground, desk: TenantService, schedule: str) -> str:

@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
-from contextlib import ExitStack
+import sqlite3
+from contextlib import ExitStack, closing
+from datetime import datetime
+from hashlib import sha256
 from itertools import pairwise
 from pathlib import Path
 
 import pytest
 
 from geomi.model.config import Render
+from geomi.service.background_tasks import visit_crawls_again
 from tests.api.asking import Client, Ground, Json, serving
-from tests.service.working import carried_out
+from tests.service.working import carried_out, crawled, is_over, understood
+from tests.support.contract import assert_shape
 from tests.support.crawl import page, robots
 from tests.support.prose import prose
 from tests.support.server import Reply, Route, Site
@@ -27,6 +32,7 @@ DEFAULTS: dict[str, object] = {
     "enableClassification": True,
     "enableQualityCheck": True,
     "qualityThreshold": 5,
+    "watch": True,  # §1.1: changes are synced by themselves
     # of the document's CrawlConfig
     "followExternalLinks": False,
     "delayBetweenRequests": 1000,
@@ -60,6 +66,7 @@ WEB: dict[str, Route] = {
     "/find": page("find", text=prose("find")),
 }  # fmt: skip
 QUICK = {"requestsPerSecond": 5}
+DAY_S = 86_400.0
 
 
 async def kept_by(ground: Ground, path: str, asked: dict[str, object]) -> Json:
@@ -117,6 +124,29 @@ async def test_what_is_not_said_has_the_default_of_the_contract(tmp_path: Path) 
         assert job is not None and job.config.render is Render.ALWAYS
 
 
+@pytest.mark.req("CFG-12", "JOB-01")
+@waits
+async def test_the_settings_of_a_crawl_say_where_it_starts_and_what_is_next(
+    tmp_path: Path,
+) -> None:
+    seeds = ["http://localhost:8080/", "http://localhost:8080/rye"]
+    maps = ["http://localhost:8080/map.xml"]
+    chosen = {"order": "weighted", "purpose": "shop"}
+    async with serving(tmp_path) as ground:
+        client = ground.mine.without_prefix()
+        asked = {"collectionId": "bakery", "seedUrls": seeds, "sitemapUrls": maps, "config": chosen}
+        made = await client.post("/crawler/crawls", asked)
+        assert made.status == 202, made.json
+        shown = (await client.get(f"/crawler/crawls/{made.json['jobId']}")).json
+        assert_shape(shown, "CrawlJob")
+        told = shown["config"]
+        assert (told["seedUrls"], told["sitemapUrls"]) == (seeds, maps)
+        assert {name: told[name] for name in chosen} == chosen
+        plain = await client.post("/crawler/crawls", {"collectionId": "b", "seedUrls": seeds})
+        told = plain.json["config"]
+        assert (told["sitemapUrls"], told["order"], told["purpose"]) == ([], "score", "balanced")
+
+
 @pytest.mark.req("API-01", "CFG-14", "CFG-16", "SCP-10", "CTY-06")
 @waits
 async def test_the_contract_crawls_as_a_knowledge_base_and_the_other_paths_do_not(
@@ -164,10 +194,82 @@ async def test_a_second_lies_between_two_requests_of_the_contract(tmp_path: Path
                 "/crawler/preview", {"url": site.url("/")}
             )
             assert looked.status == 200 and looked.json["title"] == "bakery"
+            assert_shape(looked.json, "Preview")
     seen = sorted((one.started_s, one.ended_s or 0.0) for one in site.log)
     assert len(seen) >= 3
     assert min(two[0] - one[1] for one, two in pairwise(seen)) >= 0.99
     assert {one.headers["user-agent"] for one in site.log} == {AGENT}
+
+
+@pytest.mark.req("CHG-04", "FRN-14", "STO-06", "G-04")
+@waits
+async def test_a_crawl_of_the_contract_is_visited_again_and_its_urls_live_on(
+    tmp_path: Path,
+) -> None:
+    """Nobody asks for it; what has changed is found, and each run moves the end on."""
+    web: dict[str, Route] = {"/": page("bakery", text=prose("the bakery"))}
+    with Site(web) as site:
+        async with serving(tmp_path) as ground:
+            asked: dict[str, object] = {"seedUrls": [site.url("/")], "config": QUICK}
+            job = await kept_by(ground, "/crawler/crawls", asked)
+            path = f"/crawls/{job['jobId']}"
+            await visit_crawls_again(ground.service)
+            (row,) = (await ground.mine.get(f"{path}/urls")).json["urls"]
+            next_s = _seconds((await ground.mine.get(path)).json["nextRunAt"])
+            assert row["ttl"] == round(_seconds(job["completedAt"]) + 7 * DAY_S)
+            assert next_s == pytest.approx(row["ttl"] - 2 * DAY_S, abs=60)
+
+            web["/"] = page("bakery", text=prose("the windmill"))
+            _age(tmp_path, 5 * DAY_S)
+            await visit_crawls_again(ground.service)
+            again = (await ground.mine.get("/crawls")).json["crawls"][0]
+            assert (again["recrawlOf"], again["status"]) == (job["jobId"], "pending")
+            assert (await ground.mine.get(f"{path}/urls")).json["urls"][0]["ttl"] is None
+            run_id = again["jobId"]
+            await crawled(ground.desk, run_id)
+            await understood(ground.service, lambda: is_over(ground.desk, run_id))
+            found = (await ground.mine.post("/search", {"query": "windmill"})).json["results"]
+            assert [one["url"] for one in found] == [site.url("/")]
+            ended_s = _seconds((await ground.mine.get(f"/crawls/{run_id}")).json["completedAt"])
+            (row,) = (await ground.mine.get(f"{path}/urls")).json["urls"]
+            assert row["ttl"] == round(ended_s + 7 * DAY_S)
+
+
+@pytest.mark.req("LNK-11", "LNK-16", "WF-03", "FRN-12", "PRI-01")
+@waits
+async def test_given_sitemaps_are_read_before_the_start_pages(tmp_path: Path) -> None:
+    """A page that is listed and linked is one that is listed, also by a sitemap of an index."""
+    web: dict[str, Route] = {
+        "/": page("start", "/both", "/deep", "/linked", text=prose("the start")),
+        **{f"/{name}": page(name, text=prose(name)) for name in ("both", "deep", "linked")},
+    }
+    with Site(web) as site:
+        web["/map.xml"] = _listing("urlset", "url", site.url("/both"), site.url("/"))
+        web["/index.xml"] = _listing("sitemapindex", "sitemap", site.url("/more.xml"))
+        web["/more.xml"] = _listing("urlset", "url", site.url("/deep"))
+        maps = [site.url("/index.xml"), site.url("/map.xml")]
+        async with serving(tmp_path) as ground:
+            asked: dict[str, object] = {"seedUrls": [site.url("/")], "config": QUICK}
+            asked["sitemapUrls"] = maps
+            job = await kept_by(ground, "/crawler/crawls", asked)
+            answer = await ground.mine.get(f"/crawls/{job['jobId']}/urls?limit=100")
+            rows = {row["url"].removeprefix(site.url("")): row for row in answer.json["urls"]}
+    asked_for = [seen.target for seen in site.log]
+    assert asked_for == [
+        "/robots.txt", "/index.xml", "/map.xml", "/more.xml", "/", "/both", "/deep", "/linked"
+    ]  # fmt: skip
+    places = ("source", "depth", "priority", "parentUrl")
+    assert {path: tuple(row[name] for name in places) for path, row in rows.items()} == {
+        "/index.xml": ("sitemap", 0, 200, None),
+        "/map.xml": ("sitemap", 0, 200, None),
+        "/more.xml": ("sitemap", 0, 200, maps[0]),
+        "/": ("seed", 0, 150, None),
+        "/both": ("sitemap", 1, 110, maps[1]),
+        "/deep": ("sitemap", 1, 110, site.url("/more.xml")),
+        "/linked": ("link", 1, 90, site.url("/")),
+    }
+    for row in rows.values():
+        assert row["urlHash"] == sha256(row["url"].encode()).hexdigest()
 
 
 @pytest.mark.req("API-02", "JOB-02", "JOB-03")
@@ -191,6 +293,26 @@ async def test_a_crawl_of_the_contract_ends_after_a_hundred_pages(tmp_path: Path
             assert limits == [3, 3600, 104_857_600]
             assert job["stats"]["urlsProcessed"] == 100
             assert job["stats"]["urlsQueued"] == 50
+
+
+def _listing(root: str, item: str, *urls: str) -> Reply:
+    listed = "".join(f"<{item}><loc>{url}</loc></{item}>" for url in urls)
+    return Reply(f"<{root}>{listed}</{root}>".encode(), content_type="application/xml")
+
+
+def _age(root: Path, by_s: float) -> None:
+    """Let what is served have been there for longer."""
+    with closing(sqlite3.connect(root / "geomi.db", timeout=30)) as db, db:
+        db.execute("UPDATE pages SET fetched_at_s = fetched_at_s - ?1, due_s = due_s - ?1", [by_s])
+        db.execute(
+            "UPDATE jobs SET next_look_s = next_look_s - ?1, created_at_s = created_at_s - ?1,"
+            " started_at_s = started_at_s - ?1, ended_at_s = ended_at_s - ?1",
+            [by_s],
+        )
+
+
+def _seconds(text: str) -> float:
+    return datetime.fromisoformat(text).timestamp()
 
 
 async def _documents(client: Client) -> list[Json]:

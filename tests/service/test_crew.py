@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import errno
 import os
 import signal
 from functools import partial
@@ -26,7 +27,11 @@ async def test_one_that_dies_is_followed_by_another_and_all_end_when_drained(
     monkeypatch.setattr(serve, "FIRST_REST_S", 0.01)
     started: list[StartedProcess] = []
 
+    refusals = iter([OSError(errno.EMFILE, os.strerror(errno.EMFILE))])
+
     def start(program: str) -> StartedProcess:
+        if (refused := next(refusals, None)) is not None:
+            raise refused
         started.append(start_worker(program))
         return started[-1]
 
@@ -47,6 +52,7 @@ async def test_one_that_dies_is_followed_by_another_and_all_end_when_drained(
         await until(partial(are_there, len(errands) + 1))
         many.drain()
     assert any("died; another replaces it" in text for text in ear.warnings)
+    assert any("could not be started: Too many open files" in text for text in ear.warnings)
     assert not many.is_whole
     assert len(started) == len(errands) + 1  # nobody follows those who were told to leave
 

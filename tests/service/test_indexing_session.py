@@ -12,7 +12,7 @@ from geomi.model.config import CrawlConfig
 from geomi.model.job import CrawlJob, JobState
 from geomi.service.crawling import crawls
 from geomi.service.crawling.crawls import CrawlOrder
-from geomi.service.provider_runs import indexing_session, stop_large_sessions
+from geomi.service.provider_runs import indexing_session, watch_sessions
 from geomi.service.service import Service, TenantService
 from geomi.settings.options import Settings
 from tests.api.asking import LOCAL, OTHER, Ground, serving
@@ -73,10 +73,10 @@ async def test_above_its_limit_a_session_stops_as_a_whole(tmp_path: Path) -> Non
             await jobs.complete(desk.world, await crawled(desk, first))
             assert (await jobs.find(desk.world, first)).stats.settled == 2
             for most in (0, 2):
-                await stop_large_sessions(_limited(ground.service, most))
+                await watch_sessions(_limited(ground.service, most))
                 assert await _state(ground, second) == ("processing", None)
-            await stop_large_sessions(_limited(ground.service, 1))
-            cause = "the indexing session has 2 pages; its limit is 1"
+            await watch_sessions(_limited(ground.service, 1))
+            cause = "the indexing session has visited 2 pages; its limit is 1"
             assert await _state(ground, second) == ("cancelled", cause)
             assert f"{cause}; provider stripe stops" in ear.warnings
             for world, name in ((desk.world, nobodys), (other.world, elsewhere)):

@@ -66,7 +66,7 @@ WEB: dict[str, Route] = {
     "/robots.txt": robots("User-agent: *", "Disallow: /secret"),
     "/": page(
         "Silk Works", "/kit", "/faq", "/privacy", '<a href="/story" rel="next">the story</a>',
-        "/copy", "/gone", "/secret", "/moved", "/table", "https://example.org/silk",
+        "/copy", "/gone", "/secret", "/moved", "/table", "/poor", "https://example.org/silk",
         text=prose("silk works"),
     ),
     "/kit": page(
@@ -85,6 +85,7 @@ WEB: dict[str, Route] = {
     "/story": page("The bridge", "/kit", head=STORY_HEAD, text=prose("the bridge")),
     "/copy": page("The bridge", "/kit", text=f"{prose('the bridge')} Nobody asked for more."),
     "/moved": Reply(status=301, headers=(("Location", "/story"),)),
+    "/poor": page("poor", text="{{price}} {{name}} {{stock}} " * 6),
     "/table": Reply(b"a,b\n", content_type="text/csv; charset=utf-8"),
 }  # fmt: skip
 
@@ -143,7 +144,7 @@ def test_every_answer_has_the_shape_that_the_catalogue_gives_it(answers: Answers
     assert_shape(answers.listed, "CrawlList")
     for part in answers.parts:
         assert_shape(part, "UrlList")
-    assert len(answers.documents) == 6
+    assert len(answers.documents) == 7
     for document in answers.documents.values():
         assert_shape(document, "FetchResult")
         assert_shape(document["analysis"], "ContentAnalysis")
@@ -244,6 +245,7 @@ async def test_a_crawl_indexes_what_it_was_asked_for(tmp_path: Path) -> None:
     assert reasons == dict.fromkeys(("/", "/kit", "/story", "/copy"), "page_type") | {
         "/privacy": "accepted",
         "/faq": "too_short",
+        "/poor": "too_short",
     }
     assert {one["quality"] for one in made.values()} == {None}
 
@@ -252,11 +254,14 @@ async def test_a_crawl_indexes_what_it_was_asked_for(tmp_path: Path) -> None:
 def test_counters_are_what_a_list_of_the_urls_counts(answers: Answers) -> None:
     stats, rows = answers.job["stats"], list(answers.urls.values())
     by_status = Counter(row["status"] for row in rows)
-    assert by_status == {"completed": 5, "skipped": 3, "failed": 1, "blocked": 1}
-    # A copy by its document, a type that is not wanted and a redirect by their answers.
+    assert by_status == {"completed": 5, "skipped": 4, "failed": 1, "blocked": 1}
+    # A copy and a poor page by their documents, a wrong type and a redirect by their answers.
     assert {path for path, row in answers.urls.items() if row["status"] == "skipped"} == {
-        "/copy", "/table", "/moved",
+        "/copy", "/poor", "/table", "/moved",
     }  # fmt: skip
+    poor = answers.documents["/poor"]
+    assert (poor["state"], poor["reason"]) == ("skipped", "quality")
+    assert poor["quality"] < answers.job["config"]["qualityThreshold"]
     assert stats["urlsSkipped"] == by_status["skipped"]
     assert stats["urlsSucceeded"] == by_status["completed"]
     assert stats["urlsFailed"] == by_status["failed"]

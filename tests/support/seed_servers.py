@@ -42,6 +42,52 @@ RECORDS = (
         "discovery_method": "google_search",
     },
 )
+# What seed 002 §3.2 makes of them, word for word.
+CONTRACT = {
+    "domain": "mom.gov.sg",
+    "domain_id": "gov:sg:mom.gov.sg",
+    "registrable_domain": "mom.gov.sg",
+    "urls": [
+        {
+            "url": "https://mom.gov.sg/employment-practices/employment-act",
+            "title": "Employment Act - Ministry of Manpower",
+            "path": "/employment-practices/employment-act",
+        },
+        {
+            "url": "https://mom.gov.sg/newsroom/press-releases",
+            "title": "Press Releases - Ministry of Manpower",
+            "path": "/newsroom/press-releases",
+        },
+    ],
+    "technical_metadata": {
+        "robots_txt": {
+            "exists": True,
+            "size": 1024,
+            "last_modified": "2026-01-15T09:00:00Z",
+            "allows_crawling": True,
+            "sitemap_urls": ["https://mom.gov.sg/sitemap.xml"],
+        },
+        "sitemap_xml": {
+            "exists": True,
+            "size": 2048,
+            "last_modified": "2026-01-20T14:30:00Z",
+            "url_count": 156,
+            "last_updated": "2026-01-20T14:30:00Z",
+        },
+        "server_info": {
+            "server": "nginx/1.18.0",
+            "content_encoding": "gzip",
+            "supports_https": True,
+            "response_time_avg_ms": 245,
+        },
+    },
+    "processing_metadata": {
+        "processed_at": "2026-01-28T15:30:00Z",
+        "processing_duration_ms": 1250,
+        "total_urls": 2,
+        "partition_info": {"country": "sg", "category": "news", "date": "2026-01-28"},
+    },
+}
 NGINX = ("Server", "nginx/1.18.0")
 
 
@@ -73,6 +119,11 @@ def packed(plain: bytes, *, size: int) -> bytes:
 
 def example(domain: str, here: list[Ground]) -> dict[str, Route]:
     """Answer as the server of the seed document does, each time after 245 ms."""
+    return {path: slowly(here, 0.245, reply) for path, reply in example_files(domain).items()}
+
+
+def example_files(domain: str) -> dict[str, Reply]:
+    """Return the files that the server of the seed document has."""
     robots = Reply(
         gzip.compress(robots_of(domain)),
         content_type="text/plain",
@@ -87,10 +138,7 @@ def example(domain: str, here: list[Ground]) -> dict[str, Route]:
         content_type="application/xml",
         headers=(NGINX, ("Last-Modified", "Tue, 20 Jan 2026 14:30:00 GMT")),
     )
-    return {
-        "/robots.txt": slowly(here, 0.245, robots),
-        "/sitemap.xml": slowly(here, 0.245, sitemap),
-    }
+    return {"/robots.txt": robots, "/sitemap.xml": sitemap}
 
 
 def urlset(*paths: str, host: str = SHOP, date: str = "") -> Reply:

@@ -38,7 +38,7 @@ from geomi.adapters.http.rules import (
 from geomi.adapters.machine.disk import DirectoryDisk, refusal, whole_file
 from geomi.adapters.machine.presence import PresenceLock
 from geomi.adapters.machine.vault import FernetVault
-from geomi.app.external_docs import check_source, open_api, open_source
+from geomi.app.external_docs import RepositoryApi, check_source, open_source
 from geomi.app.recovery import SilenceWatch, directory_name, recover
 from geomi.app.store import clock_of, open_store, shared_time
 from geomi.engine.worker.heartbeat import Heartbeat, with_heartbeat
@@ -49,7 +49,7 @@ from geomi.model.event import Warned
 from geomi.model.markdown import NO_RULES, MarkdownRules
 from geomi.model.worker import WorkerCard, WorkerRole
 from geomi.ports.archive import KeptArchive, Spool
-from geomi.ports.external_docs import DocumentApi, ExternalDocsSource
+from geomi.ports.external_docs import ExternalDocsSource
 from geomi.ports.runtime import Clock, EventSink
 from geomi.ports.store import Store
 from geomi.settings.options import Settings
@@ -80,7 +80,7 @@ class DataDirectory:
     archive: KeptArchive
     world: World
     heart: Heartbeat
-    docs_api: DocumentApi
+    docs_api: RepositoryApi
     watch: SilenceWatch = field(default_factory=SilenceWatch)
     docs_source: ExternalDocsSource | None = None
 
@@ -185,7 +185,7 @@ async def open_directory(
         lock, card = PresenceLock(root, owner), _card(world, root, settings.region)
         heart = Heartbeat(world, card, time, stay=lock.keep, tend=lambda: recover(home))
         docs_source = open_source(settings, rules, clock)
-        docs_api = open_api(settings, rules, clock)
+        docs_api = RepositoryApi(settings, rules, clock)
         home = DataDirectory(
             root, settings, archive, world, heart, docs_api, docs_source=docs_source
         )

@@ -30,7 +30,7 @@ from geomi.model.job import CrawlJob, JobKind, JobState
 from geomi.model.site import Channel
 from geomi.ports.external_docs import DocumentApi, ExternalDocsSource
 from geomi.ports.runtime import Clock
-from geomi.settings.options import Settings
+from geomi.settings.options import GITHUB_URL, Settings
 
 MAX_ENTRIES = MAX_DOCUMENTS
 
@@ -40,8 +40,10 @@ def check_source(settings: Settings) -> None:
     if settings.context7_url:
         read_address(settings.context7_url)
         json_headers(settings.context7_key)
-    read_github_address(settings.github_url)
-    json_headers(settings.github_token)
+    if settings.github_url != GITHUB_URL:
+        read_github_address(settings.github_url)
+    if settings.github_token:
+        json_headers(settings.github_token)
 
 
 def open_source(settings: Settings, rules: EgressRules, clock: Clock) -> ExternalDocsSource | None:
@@ -52,10 +54,27 @@ def open_source(settings: Settings, rules: EgressRules, clock: Clock) -> Externa
     return Context7Client(client, clock, settings.context7_url, key=settings.context7_key)
 
 
-def open_api(settings: Settings, rules: EgressRules, clock: Clock) -> DocumentApi:
-    """Open the way to the API of repositories; nothing is asked before a provider names it."""
-    client = _client(rules, clock)
-    return GithubClient(client, clock, settings.github_url, token=settings.github_token)
+class RepositoryApi:
+    """The API of repositories, whose client is made when a provider first names it."""
+
+    def __init__(self, settings: Settings, rules: EgressRules, clock: Clock) -> None:
+        self._settings = settings
+        self._rules = rules
+        self._clock = clock
+        self._client: GithubClient | None = None
+
+    def client(self) -> DocumentApi:
+        """Return the client; nothing is asked yet."""
+        if self._client is None:
+            fetcher = _client(self._rules, self._clock)
+            address, token = self._settings.github_url, self._settings.github_token
+            self._client = GithubClient(fetcher, self._clock, address, token=token)
+        return self._client
+
+    async def aclose(self) -> None:
+        """Close every connection, if one was made."""
+        if self._client is not None:
+            await self._client.aclose()
 
 
 def _client(rules: EgressRules, clock: Clock) -> HttpClient:
@@ -75,11 +94,11 @@ def refuse_unserved(job: CrawlJob, source: ExternalDocsSource | None) -> None:
 
 
 def world_for_job(
-    world: World, job: CrawlJob, source: ExternalDocsSource | None, api: DocumentApi
+    world: World, job: CrawlJob, source: ExternalDocsSource | None, api: RepositoryApi
 ) -> World:
     """Return the world that a job's worker sees: one of external documents asks their source."""
     if job.channel is Channel.API:
-        own = ApiDocsClient(api, world.clock)
+        own = ApiDocsClient(api.client(), world.clock)
         return replace(world, fetcher=ApiDocsFetcher(own, world.clock, library=job.library))
     if job.channel is not Channel.CONTEXT7:
         return world

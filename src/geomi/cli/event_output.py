@@ -20,6 +20,7 @@ from geomi.adapters.telemetry.counters import Counters
 from geomi.adapters.telemetry.display import Display, crawl_display
 from geomi.adapters.telemetry.fan_out import EventFanOut, EventsExcept, EventsOnly
 from geomi.adapters.telemetry.log_lines import ChangeReportLines, EventLines
+from geomi.adapters.telemetry.repeats import RepeatedWarnings
 from geomi.app.use.channels import ChannelDecision
 from geomi.cli.console import note, print_json
 from geomi.engine.worker.supervisor import CrawlReport
@@ -165,6 +166,8 @@ def event_listener(
 ) -> Callable[[Clock], EventSink]:
     """Return what makes the listener: warnings, jobs that begin and end, or everything.
 
+    A command that runs for long may meet the same trouble for long: what repeats itself is counted.
+
     Args:
         also: further sinks of every event.
     """
@@ -174,7 +177,7 @@ def event_listener(
     stream = sys.stdout if json else sys.stderr
 
     def listen(clock: Clock) -> EventSink:
-        lines = EventsOnly(kinds, EventLines(stream, clock))
+        lines = RepeatedWarnings(EventsOnly(kinds, EventLines(stream, clock)))
         reports = () if quiet else (ChangeReportLines(sys.stderr, clock),)
         return EventFanOut(*also, lines, *reports, wants_details=verbose)
 

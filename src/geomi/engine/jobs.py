@@ -14,6 +14,7 @@ from geomi.engine.visit.links import FoundLinks, LinkGate, link_value_of
 from geomi.engine.visit.rules import JobRules
 from geomi.engine.world import World
 from geomi.errors import ConfigError, UnknownName, WrongState
+from geomi.frontier.priority import HIGHEST
 from geomi.model.config import CrawlConfig, Scope
 from geomi.model.entry import Discovered
 from geomi.model.event import Warned
@@ -247,11 +248,16 @@ async def step(world: World, job: CrawlJob, state: JobState) -> CrawlJob:
 
 def _warn_of_limit(world: World, job: CrawlJob) -> None:
     """Say that a provider has more pages than it may have (JOB-07); who crawls it should know."""
-    if job.provider and job.stop is StopReason.MAX_PAGES:
-        most = job.config.limits.max_pages
+    if not job.provider or job.stop is not StopReason.MAX_PAGES:
+        return
+    most = job.config.limits.max_pages
+    if job.has_session_limit:
+        message = f"the session had {most:,} pages left for provider {job.provider}; its crawl ends"
+        hint = "GEOMI_SESSION_PAGES sets the limit; the next session goes on with --resume"
+    else:
         message = f"provider {job.provider} has reached its limit of {most:,} pages; its crawl ends"
         hint = "the rest waits; register the provider with a higher `max_pages` to crawl it"
-        world.sink.emit(Warned(job.id, message, hint))
+    world.sink.emit(Warned(job.id, message, hint))
 
 
 def _check_step(job: CrawlJob, state: JobState) -> None:
@@ -260,13 +266,16 @@ def _check_step(job: CrawlJob, state: JobState) -> None:
 
 
 def _beginnings(rules: JobRules, seeds: Sequence[Url]) -> list[Discovered]:
-    """Return what a job starts from: its seeds, sitemaps that were given (LNK-16), and probes."""
+    """Return what a job starts from: sitemaps that were given (LNK-16), its seeds, and probes.
+
+    The sitemaps come first (LNK-11): a page that is listed and linked is one that is listed.
+    """
     given = [url.href for url in map(_read_seed, rules.config.scope.sitemap_urls)]
     found = LinkGate(rules).sitemaps(given, seeds[0]) if given else FoundLinks()
     # A person named them, and no page did.
-    named = [replace(sitemap, parent=None) for sitemap in found.discovered]
+    named = [replace(one, parent=None, priority=HIGHEST) for one in found.discovered]
     probes = [probe for seed in seeds for probe in rules.probes(seed)]
-    return [*(admitted(rules, seed) for seed in seeds), *named, *probes]
+    return [*named, *(admitted(rules, seed) for seed in seeds), *probes]
 
 
 async def _add(world: World, job: CrawlJob, found: list[Discovered]) -> None:

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from urllib.parse import unquote
 
 from geomi.extract.dom import Document, Element
 from geomi.model.page import PageLink
@@ -21,6 +22,9 @@ MAX_HREFS = 50_000  # different ones; many may lead to the same URL
 MAX_FRAMES = 100  # of each kind
 MAX_TEXT_CHARS = 200
 MAX_REL_CHARS = 100
+MAX_MAIL_LINKS = 100  # looked at, however often one comes again
+MAX_ADDRESS_CHARS = 320  # RFC 5321 §4.5.3.1: 64 before the `@`, 255 after it
+_MAILTO = "mailto:"
 NOFOLLOW = "nofollow"
 
 
@@ -65,6 +69,17 @@ def read_links(document: Document, base: str, max_links: int) -> Anchors:
     links = _as_links(found, targets, max_links)
     left_out = _many(targets) - len(links) if len(links) == max_links else 0
     return Anchors(links, targets, left_out)
+
+
+def read_mail_links(document: Document) -> tuple[tuple[str, str], ...]:
+    """Return the text and the address of each link to write to, which leads to no page (LNK-04)."""
+    found: dict[tuple[str, str], None] = {}
+    for anchor in document.select(f'a[href^="{_MAILTO}" i]')[:MAX_MAIL_LINKS]:
+        address = (anchor.attr("href") or "")[len(_MAILTO) :].partition("?")[0]
+        text = _one_line(anchor.text)
+        if text and len(address) <= MAX_ADDRESS_CHARS:
+            found.setdefault((text, unquote(address)))
+    return tuple(found)
 
 
 def _unasked(document: Document, base: str) -> Iterator[str]:

@@ -18,7 +18,7 @@ from geomi.extract.content.strategy import SELECTOR, find_content
 from geomi.extract.content.template import leave_out, needs_sections
 from geomi.extract.document import read_document
 from geomi.extract.dom import Document, parse_html, text_of
-from geomi.extract.links import NO_ANCHORS, base_url, read_links
+from geomi.extract.links import NO_ANCHORS, base_url, read_links, read_mail_links
 from geomi.extract.markdown.writer import NOTHING, Targets, Written, salvage, to_markdown
 from geomi.extract.media import BodyFormat, body_format
 from geomi.extract.metadata import Metadata, read_metadata
@@ -121,6 +121,7 @@ def _read(
         types=metadata.types,
         things=metadata.things,
         people=metadata.people,
+        mail_links=read_mail_links(document),
         alternates=alternates,
         feeds=feeds,
         metadata=metadata.pairs + failed,

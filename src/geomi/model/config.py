@@ -410,6 +410,11 @@ class CrawlConfig:
         return not expires if self.recrawl.watch is None else self.recrawl.watch
 
     @property
+    def keeps_sitemaps(self) -> bool:
+        """Whether the job keeps the bytes of sitemaps: not where it takes out personal data."""
+        return self.store.sitemap_bytes > 0 and not self.safety.removes
+
+    @property
     def has_batches(self) -> bool:
         """Whether the job works in batches: it pauses between them, or counts their failures."""
         return self.politeness.batch_pause_s > 0 or self.limits.tolerated_failures < 100

@@ -179,6 +179,34 @@ class Lease:
 
 
 @dataclass(frozen=True, slots=True)
+class AnswerTimes:
+    """How many requests for pages were answered, and how long that took, all together (MON-03)."""
+
+    answers: int = 0
+    seconds: float = 0.0
+
+    def plus(self, other: AnswerTimes) -> AnswerTimes:
+        """Add those of other requests."""
+        return AnswerTimes(self.answers + other.answers, self.seconds + other.seconds)
+
+
+NO_ANSWERS = AnswerTimes()
+
+
+@dataclass(frozen=True, slots=True)
+class ResponseTimes:
+    """How long pages of a job took to answer, on average; its hosts have smoothed times besides.
+
+    Args:
+        mean_s: over all its requests for pages; None before the first answer.
+        slowest: the mean of each of its slowest hosts, the slowest first.
+    """
+
+    mean_s: float | None
+    slowest: tuple[tuple[str, float], ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Settlement:
     """Everything that closing one visit changes, committed in one transaction.
 
@@ -193,6 +221,7 @@ class Settlement:
         learned: what a visit of a known page adds to its history.
         media_type: of the answer, without parameters; `body_bytes` are the bytes of its
             body, by what its head says where the body was not read.
+        answers: of its requests for pages, robots.txt left out.
     """
 
     entry: UrlEntry
@@ -216,6 +245,7 @@ class Settlement:
     learned: HistoryUpdate | None = None
     media_type: str | None = None
     body_bytes: int | None = None
+    answers: AnswerTimes = NO_ANSWERS
 
 
 @dataclass(frozen=True, slots=True)

@@ -127,7 +127,7 @@ class Reported:
 
     Args:
         provider: its name, as people write it.
-        response_ms: how long its hosts take to answer, on average.
+        response_ms: how long its pages took to answer, on average; robots.txt does not count.
         chunks: what is measured of its chunks, by the names of the measures; empty where no page
             was cut into chunks.
     """

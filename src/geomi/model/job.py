@@ -17,6 +17,7 @@ MAX_NOTE_CHARS = 2000  # of why a watched crawl is not visited again
 # The kind of an event that says that a job's state, its pause or its stop has changed.
 STATE_EVENT = "state"
 DEFAULT_PROFILE = "default"
+SESSION = "session"  # the origin of settings that a session over several providers decides
 
 
 class JobState(StrEnum):
@@ -138,7 +139,8 @@ class CrawlJob:
     """One run of a crawl.
 
     Args:
-        origins: where each changed setting came from, by the setting's dotted name; nothing else.
+        origins: where each changed setting came from, by the setting's dotted name; nothing else. A
+            limit from `SESSION` is what a session over several providers had left.
         active_s: seconds this job has worked so far, so that `max_time` survives a restart.
         provider: key of the provider it was started for, if any.
         crawl: the first job of the crawl that a recrawl visits again; empty for a first job.
@@ -188,6 +190,11 @@ class CrawlJob:
     batch: JobBatch = JobBatch()
     next_look_s: float | None = 0.0
     watch_note: str = ""
+
+    @property
+    def has_session_limit(self) -> bool:
+        """Whether its limit of pages is what a session over several providers had left for it."""
+        return ("limits.max_pages", SESSION) in self.origins
 
     @property
     def is_watched(self) -> bool:

@@ -137,6 +137,7 @@ class Article:
         types: what its structured data describes, such as `Product`.
         things: products and questions of its JSON-LD, each whole, as JSON.
         people: whom its structured data names as persons; they are not kept with it.
+        mail_links: text and address of its links to write to; they are not kept either.
         alternates: language and URL of the same page in other languages.
         feeds: URLs of its feeds.
         sections: marks of its parts, by which a site's template is learned.
@@ -166,6 +167,7 @@ class Article:
     types: tuple[str, ...] = ()
     things: tuple[str, ...] = ()
     people: tuple[str, ...] = ()
+    mail_links: tuple[tuple[str, str], ...] = ()
     alternates: tuple[tuple[str, str], ...] = ()
     feeds: tuple[str, ...] = ()
     metadata: tuple[tuple[str, str], ...] = ()

@@ -3,9 +3,10 @@
 Rules kept:
 - A title says it: `Mr.`, `Dr.`, `Prof.` before a name with capitals; `님`, `씨`, `교수` after a
   Korean name of a family name and two syllables; `성명:` before one.
-- The text of a `mailto:` link is a name if its words are, and if the address has the last of them.
-- A page declares names: the author, and the people of its structured data. They are found wherever
-  the text has them whole.
+- The text of a `mailto:` link is a name if its words are, and if the address has the last of them,
+  or the first and an initial. The first alone is no sign: `blue@` is the box of `Blue Ocean`.
+- A page declares names: the author, the people of its structured data, and whom its links write to.
+  They are found wherever the text has them whole.
 - A name that nothing declares is not found: no rule tells `Grace Hopper` from `Visual Studio`.
 - Every search begins at a title or a sign and reads a bounded window: the time is linear.
 """
@@ -53,9 +54,16 @@ def people(text: str, known: frozenset[str] = frozenset()) -> Iterator[Sighting]
             yield _sighting(*found.span())
 
 
-def declared(names: Iterable[str], text: str) -> frozenset[str]:
-    """Return which of the names that a page declares are names of people, with those it links."""
-    linked = (text[place.start : place.end] for place in _linked(text))
+def declared(
+    names: Iterable[str], text: str, mail_links: Iterable[tuple[str, str]] = ()
+) -> frozenset[str]:
+    """Return which of the names that a page declares are names of people, with those it links.
+
+    Args:
+        mail_links: text and address of its links to write to; those of markdown stand in the text.
+    """
+    linked = [text[place.start : place.end] for place in _linked(text)]
+    linked += (name for label, address in mail_links if _is_told(name := _bare(label), address))
     found = (_bare(part) for name in (*names, *linked) for part in name.split(",")[:MAX_KNOWN])
     return frozenset([name for name in found if is_name(name)][:MAX_KNOWN])
 
@@ -105,14 +113,24 @@ def _linked(text: str) -> Iterator[Sighting]:
         opened = before.rfind("[")
         label = before[opened + 1 :]
         name = _bare(label)
-        if opened < 0 or not is_name(name):
-            continue
-        local = _LOCAL.match(text, sign.end())
-        words = name.lower().translate(_UNMARKED).split()
-        is_told = local is not None and words[-1] in local[0].lower()
-        if _HANGUL.fullmatch(name) or is_told:
+        address = text[sign.end() : sign.end() + ADDRESS_CHARS + 1]
+        if opened >= 0 and _is_told(name, address):
             start = sign.start() - len(label) + label.index(name)
             yield _sighting(start, start + len(name))
+
+
+def _is_told(name: str, address: str) -> bool:
+    """Return whether the text of a link is a name, and the address that it writes to says so."""
+    if not is_name(name):
+        return False
+    if _HANGUL.fullmatch(name):
+        return True
+    local = _LOCAL.match(address)
+    words = name.lower().translate(_UNMARKED).split()
+    if local is None:
+        return False
+    box = local[0].lower()
+    return words[-1] in box or _UNJOINED.sub("", box) == words[0] + words[-1][0]
 
 
 def _korean(text: str) -> Iterator[Sighting]:
@@ -179,6 +197,7 @@ _GOES_ON = re.compile(
 _UNMARKED = {ord(sign): None for sign in "'’"} | {ord("."): " ", ord("-"): " "}
 _POSSESSIVE = re.compile(r"['’]s?\Z")
 _MAILTO = re.compile(r"\]\(mailto:")
+_UNJOINED = re.compile(r"[._\d-]+")
 _LOCAL = re.compile(rf"[^@)\s?]{{1,{ADDRESS_CHARS}}}")
 
 _HANGUL = re.compile("[가-힣]+")

@@ -73,6 +73,7 @@ def redacted(article: Article, kinds: Kinds) -> Article:
         metadata=_pairs(article.metadata, look),
         things=tuple(_thing(thing, look) for thing in article.things),
         people=(),
+        mail_links=(),
     )
     return clean if clean == article else replace(clean, personal=_count(article, kinds, known))
 
@@ -81,7 +82,7 @@ def _known(article: Article, kinds: Kinds) -> frozenset[str]:
     """Return the names that a page declares, where names are looked for."""
     if PiiKind.NAME not in kinds:
         return frozenset()
-    return declared((*article.people, article.author), article.markdown)
+    return declared((*article.people, article.author), article.markdown, article.mail_links)
 
 
 def _count(article: Article, kinds: Kinds, known: frozenset[str]) -> PiiCounts:

@@ -108,7 +108,10 @@ class ServiceProcesses:
 
     async def _live(self, order: ServeOrder) -> str:
         """Run one life; return how it ended."""
-        started = await asyncio.to_thread(start_worker, SERVE_PROGRAM)
+        try:
+            started = await asyncio.to_thread(start_worker, SERVE_PROGRAM)
+        except OSError as error:  # no handle or no memory is left for it now
+            return f"could not be started: {error.strerror}"
         handle = ProcessWorkerHandle(str(order.kind), started, order, self._sink)
         self._handles.add(handle)
         if self._leaving.is_set():

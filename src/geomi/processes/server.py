@@ -13,6 +13,9 @@ from dataclasses import dataclass, replace
 
 from fastapi import FastAPI
 
+from geomi.adapters.machine.processes import raise_handle_limit
+from geomi.adapters.telemetry.repeats import logs_as_warnings
+from geomi.api.connections import ConnectionLimits
 from geomi.api.http_server import HttpServer
 from geomi.app.recovery import recover
 from geomi.app.use.datasets import seed_config
@@ -27,6 +30,11 @@ from geomi.service.service import Service
 from geomi.settings.options import Settings
 
 MAX_QUEUED = 1_000_000  # URLs of all tenants that wait at once, unless the operator says (G-03)
+
+# What connections may not take: the store, an index for each tenant, its exports, webhooks, pipes.
+RESERVED_HANDLES = 256
+# Enough for 50 streams of each of 20 tenants, and 60 MB if all send their headers byte by byte.
+MAX_CONNECTIONS = 1000
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,6 +75,30 @@ def requests_per_process(settings: Settings, *, workers: int, concurrency: int |
     return concurrency or min(CONCURRENCY, share)
 
 
+def connection_limits(settings: Settings, *, handles: int) -> ConnectionLimits:
+    """Return the limits of connections, so that file handles are left for everything else.
+
+    Args:
+        handles: how many files, sockets among them, this process may have open.
+    """
+    room, asked = handles - RESERVED_HANDLES, settings.max_connections
+    if room < (asked or 1):
+        wanted = f"{asked:,} connections (GEOMI_MAX_CONNECTIONS)" if asked else "a connection"
+        raise ConfigError(
+            f"{wanted} and {RESERVED_HANDLES} other files exceed the {handles:,} that this "
+            "process may open",
+            hint="raise the limit (LimitNOFILE, ulimit -n) or allow fewer connections",
+        )
+    return ConnectionLimits(
+        asked or min(room, MAX_CONNECTIONS),
+        settings.max_connections_per_address,
+        header_s=settings.header_timeout_s,
+        body_s=settings.body_timeout_s,
+        reading_s=settings.answer_timeout_s,
+        idle_s=settings.idle_timeout_s,
+    )
+
+
 async def run_server(
     app: FastAPI,
     service: Service,
@@ -81,11 +113,13 @@ async def run_server(
         sink: receives the events of the other processes.
         on_ready: is called with the address when the server listens.
     """
+    limits = connection_limits(service.settings, handles=raise_handle_limit())
     await recover(service.home)
     await service.home.heart.enrol(WorkerRole.SUPERVISOR)
-    front = HttpServer(app, serving.host, serving.port, on_ready=on_ready)
+    front = HttpServer(app, serving.host, serving.port, limits, on_ready=on_ready)
     server = _Server(service, front, ServiceProcesses(_orders(service, serving), sink))
-    await with_heartbeat(service.home.heart, server.run(), endures=True)
+    with logs_as_warnings(service.home.world.sink):
+        await with_heartbeat(service.home.heart, server.run(), endures=True)
 
 
 def _orders(service: Service, serving: ServerOptions) -> tuple[ServeOrder, ...]:

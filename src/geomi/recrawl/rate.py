@@ -70,6 +70,7 @@ class Gap:
     Args:
         changed: None where that cannot be told.
         modified_at_s: when the page changed last by its own word (Last-Modified, a sitemap).
+        is_gone: whether it brought no page, for whatever reason.
     """
 
     from_s: float
@@ -119,10 +120,14 @@ def learn(
         history: what was known before; its first visit counts by `gap` alone.
         belief: what was believed before.
     """
-    is_away = gap.is_gone or gap.changed is None
-    left_at_s = gap.to_s if is_away and history.is_there else history.left_at_s
-    if gap.changed is None:
+    is_back = not (gap.is_gone or history.is_there)
+    left_at_s = gap.to_s if gap.is_gone and history.is_there else history.left_at_s
+    returned_at_s = gap.to_s if is_back else history.returned_at_s
+    if gap.changed is None and gap.is_gone:
         return replace(history, missed_at_s=gap.to_s, left_at_s=left_at_s), None
+    if gap.changed is None:
+        seen = replace(history, visited_at_s=gap.to_s, visits=max(history.visits, 1), streak=0)
+        return replace(seen, returned_at_s=returned_at_s), None
     watched_s = _watched_s(gap, belief.rate)
     changed = gap.changed
     learned = PageHistory(
@@ -134,7 +139,7 @@ def learn(
         changed_at_s=_dated(gap) or gap.to_s if changed else history.changed_at_s,
         gone_at_s=(history.gone_at_s or gap.to_s) if gap.is_gone else None,
         left_at_s=left_at_s,
-        returned_at_s=history.returned_at_s if is_away or history.is_there else gap.to_s,
+        returned_at_s=returned_at_s,
     )
     expected = -math.expm1(-belief.rate * gap.length_s)
     return learned, VisitEvidence(gap.to_s, changed, watched_s, expected)

@@ -104,7 +104,7 @@ BACKGROUND_TASKS = (
     BackgroundTask("visit crawls again", 2.0, visit_crawls_again),
     BackgroundTask("tell hooks", 0.5, deliveries.queue_deliveries),
     BackgroundTask("deliver", 0.5, deliveries.send_due),
-    BackgroundTask("keep sessions within their limit", 2.0, provider_runs.stop_large_sessions),
+    BackgroundTask("keep sessions within their limit", 2.0, provider_runs.watch_sessions),
     BackgroundTask("look for alarms", 30.0, alarms.check_crawls),
     BackgroundTask(
         "look for providers at Context7", PROVIDER_CHECK_S, providers.check_due_providers

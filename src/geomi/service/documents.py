@@ -23,7 +23,7 @@ from geomi.extract.dom import XHTML, decode_plain
 from geomi.fetch.response import media_type
 from geomi.model.index.document import DocumentFilter, DocumentRow
 from geomi.model.index.search import Filters, IndexScope, SearchResults
-from geomi.model.page import PageRecord, Ref
+from geomi.model.page import CaptureRow, Ref
 from geomi.service import collections
 from geomi.service.crawling import crawls
 from geomi.service.crawling.crawls import in_field
@@ -81,18 +81,22 @@ async def find(desk: TenantService, name: str) -> DocumentRow:
 async def read(desk: TenantService, name: str, *, with_html: bool = False) -> DocumentText:
     """Find a document and its text.
 
+    They are those of its own capture: another crawl of the same page may keep what this one
+    removed, such as personal data.
+
     Args:
         with_html: read the page as its site sent it, too, if that is kept and is HTML.
     """
     row = await find(desk, name)
     analysis = orjson.loads(row.analysis)
     suggested = await collections.suggest(desk, row.page_type, own=row.collection)
-    kept = await desk.world.store.pages.get(row.url_hash)
-    record = await _bytes(desk, kept.record) if kept else None
-    if kept is None or record is None:
+    capture = await _capture(desk, row)
+    record = await _bytes(desk, capture.record) if capture else None
+    if capture is None or record is None:
         return DocumentText(row, analysis, suggested, None)
-    html = await _html(desk, kept) if with_html else None
-    return DocumentText(row, analysis, suggested, read_line(record), html)
+    fields = read_line(record)
+    html = await _html(desk, capture, fields["content_type"]) if with_html else None
+    return DocumentText(row, analysis, suggested, fields, html)
 
 
 async def page(
@@ -111,6 +115,12 @@ async def delete(desk: TenantService, name: str) -> None:
     await desk.world.store.documents.drop([row.id])
 
 
+async def _capture(desk: TenantService, row: DocumentRow) -> CaptureRow | None:
+    """Return the capture that a document was made of; None where it is gone."""
+    found = await desk.world.store.pages.feed(row.job, after=row.capture - 1, limit=1)
+    return found[0] if found and found[0].seq == row.capture else None
+
+
 async def _bytes(desk: TenantService, place: Ref | None) -> bytes | None:
     """Return what lies at a place of the archive; None where it is gone, or was never kept."""
     try:
@@ -119,13 +129,13 @@ async def _bytes(desk: TenantService, place: Ref | None) -> bytes | None:
         return None
 
 
-async def _html(desk: TenantService, kept: PageRecord) -> str | None:
-    if media_type(kept.content_type) not in HTML_TYPES:
+async def _html(desk: TenantService, capture: CaptureRow, content_type: str) -> str | None:
+    if media_type(content_type) not in HTML_TYPES:
         return None
-    response = await _bytes(desk, kept.response)
+    response = await _bytes(desk, capture.response)
     if response is None:
         return None
-    return decode_plain(response.partition(b"\r\n\r\n")[2], kept.content_type)
+    return decode_plain(response.partition(b"\r\n\r\n")[2], content_type)
 
 
 async def search(desk: TenantService, query: str, filters: Filters, *, limit: int) -> SearchResults:

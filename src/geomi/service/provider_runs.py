@@ -5,7 +5,7 @@ have enough documents, one crawl of the provider's pages follows (G-22).
 
 All provider crawls of a tenant that run together are one indexing session (JOB-08). Its pages are
 counted every few seconds; above the limit the service cancels the rest of the session and warns. A
-session may exceed its limit by the pages between two counts.
+session may exceed its limit by the pages between two counts. One that takes long is an alarm.
 """
 
 from __future__ import annotations
@@ -17,11 +17,11 @@ from dataclasses import replace
 
 from geomi.app.external_docs import fallback_reason
 from geomi.engine import jobs
-from geomi.engine.inspect.alarms import report_run
+from geomi.engine.inspect.alarms import judge_session, report_run
 from geomi.errors import GeomiError, StoreError, UnknownName, WrongState
 from geomi.model.event import Warned
 from geomi.model.job import CrawlJob, JobFilter, JobState
-from geomi.service import providers
+from geomi.service import alarms, providers
 from geomi.service.service import Service, TenantService
 from geomi.text.identifiers import new_ulid
 
@@ -71,17 +71,16 @@ async def _fall_back(desk: TenantService, job: CrawlJob) -> bool:
     return True
 
 
-async def stop_large_sessions(service: Service) -> int:
-    """Stop sessions that have more pages than they may; there is nothing more to do then."""
+async def watch_sessions(service: Service) -> int:
+    """Stop sessions that have too many pages, and warn of long ones; no more work is due then."""
     most = service.settings.session_pages
-    if not most:
-        return 0
     for tenant in await _indexing_tenants(service):
         desk = service.desk(tenant)
         recent = await desk.world.store.jobs.page(JobFilter(), before="", limit=LOOKED_BACK)
         session = indexing_session(recent)
         pages = sum(job.stats.settled for job in session)
-        if pages > most:
+        await _warn_of_length(desk, session)
+        if most and pages > most:
             await _stop_session(desk, session, pages, most)
     return 0
 
@@ -116,7 +115,7 @@ async def _indexing_tenants(service: Service) -> set[str]:
 async def _stop_session(
     desk: TenantService, session: Sequence[CrawlJob], pages: int, most: int
 ) -> None:
-    cause = f"the indexing session has {pages:,} pages; its limit is {most:,}"
+    cause = f"the indexing session has visited {pages:,} pages; its limit is {most:,}"
     for job in session:
         if job.state.is_final:
             continue
@@ -124,6 +123,19 @@ async def _stop_session(
             await jobs.cancel(desk.world, replace(job, error=cause))
             hint = "GEOMI_SESSION_PAGES sets the limit; collected pages stay"
             desk.world.sink.emit(Warned(job.id, f"{cause}; provider {job.provider} stops", hint))
+
+
+async def _warn_of_length(desk: TenantService, session: Sequence[CrawlJob]) -> None:
+    """Keep one alarm of a session that takes long; its first crawl stands for it (MON-06)."""
+    first = min(session, key=_began_s, default=None)
+    if first is None:
+        return
+    worked_s = desk.wall_s - _began_s(first)
+    alarm = judge_session(worked_s, most_hours=desk.service.settings.session_hours)
+    if alarm is not None:
+        name = f"{first.id}-{alarms.digest_of(alarm, 'session')}"
+        kept = alarms.KeptAlarm(name, desk.wall_s, first.id, first.collection, alarm)
+        await alarms.keep_alarm(desk, kept)
 
 
 def _began_s(job: CrawlJob) -> float:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from uuid import uuid4
 
@@ -72,8 +72,7 @@ def is_preset(provider: Provider) -> bool:
 async def register(desk: TenantService, payload: Mapping[str, object]) -> Registration:
     """Register a provider (CFG-03); an error names all faults, and nothing is stored."""
     read = read_registration(payload, new_id=str(uuid4()), now_s=desk.wall_s)
-    added = await providers.add(desk.world, read.provider, has_own_id="provider_id" in payload)
-    return replace(read, provider=added)
+    return await providers.register(desk.world, read, has_own_id="provider_id" in payload)
 
 
 async def review(

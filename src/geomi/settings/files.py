@@ -13,6 +13,8 @@ import re
 from collections.abc import Mapping
 from pathlib import Path
 
+from pydantic import TypeAdapter, ValidationError
+
 from geomi.analyse.fields.custom_schema import MAX_SCHEMA_CHARS, read_schema
 from geomi.errors import ConfigError
 from geomi.settings.values import refuse_unknown
@@ -29,11 +31,13 @@ SCAN_KEYS: Mapping[str, tuple[str, float | None]] = {
     "robotsUa": ("http.user_agent", None),
     "robotsFallbackAllowAll": ("robots.on_unreachable", None),
 }
-# What yes and no are for settings with more than two values; any other text is refused by these.
-_YES_OR_NO = {
-    "scope.within": {"true": "host", "false": "domain"},
-    "robots.on_unreachable": {"true": "allow", "false": "disallow"},
+# What the answers are that are yes or no; some settings have more than two values.
+_IF_TRUE: Mapping[str, tuple[object, object]] = {
+    "sameDomainOnly": ("host", "domain"),
+    "respectRobots": (True, False),
+    "robotsFallbackAllowAll": ("allow", "disallow"),
 }
+_FLAG = TypeAdapter(bool)  # the words that any setting takes: true, false, yes, no, on, off, …
 _HEAD = re.compile(r"(-) +|([A-Za-z]+):(?: +|$)")
 _QUOTED = re.compile(r'"((?:[^"\\]|\\["\\])*)"|\'((?:[^\']|\'\')*)\'')
 _ESCAPED = re.compile(r"\\(.)")
@@ -62,7 +66,7 @@ def read_scan(text: str, place: str) -> tuple[dict[str, object], dict[str, str]]
         elif name and value and line[0] == " " and section == "crawler":
             refuse_unknown({name: value}, list(SCAN_KEYS), f"key in `{place}`")
             key, _ = SCAN_KEYS[name]
-            values[key], names[key] = _converted(name, value), name
+            values[key], names[key] = _converted(name, value, place), name
         else:
             raise ConfigError(
                 f"line {number} of `{place}` is not understood: `{line.strip()}`",
@@ -105,12 +109,23 @@ def _parts(words: str) -> tuple[str, str, str]:
     return head[1] or "", head[2] or "", value
 
 
-def _converted(name: str, text: str) -> object:
-    """Convert a number's unit; anything else is left for the setting's own type to refuse."""
-    key, factor = SCAN_KEYS[name]
-    if key in _YES_OR_NO:
-        return _YES_OR_NO[key].get(text, text)
+def _converted(name: str, text: str, place: str) -> object:
+    """Read yes or no, and convert a number's unit; the setting's own type refuses the rest."""
+    if name in _IF_TRUE:
+        yes, no = _IF_TRUE[name]
+        return yes if _flag(name, text, place) else no
+    _, factor = SCAN_KEYS[name]
     return int(text) * factor if factor and text.isdecimal() else text
+
+
+def _flag(name: str, text: str, place: str) -> bool:
+    try:
+        return _FLAG.validate_python(text)
+    except ValidationError as error:
+        raise ConfigError(
+            f"`{name}: {text}` in `{place}` is neither true nor false",
+            hint=f"write `{name}: true` or `{name}: false`",
+        ) from error
 
 
 def schema_in(text: str) -> str:

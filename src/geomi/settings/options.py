@@ -10,6 +10,7 @@ from annotated_types import Ge, Le
 from geomi.model.job import DEFAULT_PROFILE
 
 MIB = 1024 * 1024
+GITHUB_URL = "https://api.github.com"
 
 Format = Literal["md", "jsonl", "warc", "llms", "llms-full", "cdxj", "parquet"]
 
@@ -43,17 +44,25 @@ class Settings:
     unit_prices: tuple[str, ...] = ()  # part=DOLLARS a page, for estimates
     context7_url: str = ""  # a source of external documents, such as https://context7.com
     context7_key: str = ""
-    github_url: str = "https://api.github.com"  # of providers that name an API, or a server like it
+    github_url: str = GITHUB_URL  # of providers that name an API, or a server like it
     github_token: str = ""
     # URLs of all jobs that wait at once; 0: no limit. None is that too, except in a service (G-03).
     max_queued: Annotated[int, Ge(0)] | None = None
     max_fetches: Annotated[int, Ge(1), Le(10_000)] = 100  # at once, of all a server starts (G-03)
     session_pages: Annotated[int, Ge(0)] = 5000  # of all providers in one session; 0: no limit
+    session_hours: Annotated[float, Ge(0)] = 3.0  # a longer one is warned of (MON-06); 0: none is
     datasets: tuple[str, ...] = ()  # tenant=URL, a root of the seed engine for each of them
     sign_in_key: str = ""  # encrypts what is kept for signing in, in place of a file's key
     alarm_url: str = ""  # a Slack-compatible webhook that alarms are sent to
     api_rate_per_minute: Annotated[int, Ge(0), Le(1_000_000)] = 600  # of each key; 0: no limit
     min_free_bytes: Annotated[int, Ge(0)] = 64 * MIB  # stop before the disk is full
+    # Connections of clients to a service; None for as many as there are file handles for.
+    max_connections: Annotated[int, Ge(1), Le(20_000)] | None = None
+    max_connections_per_address: Annotated[int, Ge(0), Le(20_000)] = 100  # 0: no limit
+    header_timeout_s: Annotated[float, Ge(1), Le(3600)] = 10.0  # for a request's header, whole
+    body_timeout_s: Annotated[float, Ge(1), Le(3600)] = 10.0  # for a body below the least rate
+    answer_timeout_s: Annotated[float, Ge(1), Le(3600)] = 30.0  # for who reads below that rate
+    idle_timeout_s: Annotated[float, Ge(1), Le(3600)] = 30.0  # between two requests
 
 
 @dataclass(frozen=True, slots=True)

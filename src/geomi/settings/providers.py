@@ -12,7 +12,7 @@ from __future__ import annotations
 import re
 import tomllib
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from datetime import UTC, date, datetime
 from functools import cache, partial
 from importlib import resources
@@ -40,7 +40,8 @@ DAY_S = 86_400.0
 NO_KEY = "provider"  # names a registration in errors while it can have no key
 MAX_ID_CHARS = 200  # of an ID that is no UUID
 MAX_KEY_CHARS = 64
-DIGEST_CHARS = 8  # at the end of a derived key that would be too long
+DIGEST_CHARS = 8  # at the end of a derived key that would be too long, or is taken
+FIRST_SEED = "its first seed"  # what a key is derived from
 TERMS = ("tos_reviewed_at", "tos_allows_crawling")
 PROFILE = "docs"  # what a provider's documents are crawled under unless somebody says otherwise
 
@@ -128,9 +129,20 @@ def _derived_key(given: Mapping[str, object]) -> tuple[str, str]:
     text = f"{url.host.removeprefix('www.')}{url.path}".lower()
     key = _NO_KEY.sub("-", text).strip("-")
     if len(key) > MAX_KEY_CHARS:
-        digest = sha256_hex(text)[:DIGEST_CHARS]
-        key = f"{key[: MAX_KEY_CHARS - DIGEST_CHARS - 1].rstrip('-')}-{digest}"
-    return key, "its first seed"
+        key = _with_digest(key, text)
+    return key, FIRST_SEED
+
+
+def apart(provider: Provider) -> Provider:
+    """Return a provider whose derived key another has already, under a key that its ID decides."""
+    key = _with_digest(provider.key, provider.provider_id)
+    return replace(provider, key=key, name=key if provider.name == provider.key else provider.name)
+
+
+def _with_digest(key: str, text: str) -> str:
+    """Let the digest of a text end a key."""
+    start = key[: MAX_KEY_CHARS - DIGEST_CHARS - 1].rstrip("-")
+    return f"{start}-{sha256_hex(text)[:DIGEST_CHARS]}"
 
 
 def _is_uuid(text: str) -> bool:

@@ -66,11 +66,7 @@ def _start_together(root: Path, rounds: int, barrier: Barrier) -> None:
             barrier.wait()
 
 
-def test_processes_that_start_together_keep_their_locks(tmp_path: Path) -> None:
-    _stress(_start_together, tmp_path, 200)
-
-
-@pytest.mark.prove
+@pytest.mark.slow
 def test_processes_that_start_together_2000_times_keep_their_locks(tmp_path: Path) -> None:
     _stress(_start_together, tmp_path, 2000)
 

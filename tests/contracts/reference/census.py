@@ -14,6 +14,7 @@ from geomi.model.entry import (
     EntryKind,
     EntryPage,
     RemainingWork,
+    ResponseTimes,
     Tally,
     UrlEntry,
     WaitingRegion,
@@ -126,6 +127,19 @@ class MemoryCensus:
     async def leases(self, host: str) -> int:
         """Return how often a host was lent."""
         return self._world.host(host).token
+
+    async def response_times(self, job: str, *, limit: int) -> ResponseTimes:
+        """Return how long the pages of a job took to answer, and which of its hosts are slowest."""
+        book = self._world.find_book(job, self._tenant)
+        told = {queue.host: queue.answers for queue in (book.queues.values() if book else ())}
+        means = {host: one.seconds / one.answers for host, one in told.items() if one.answers}
+        answers = sum(one.answers for one in told.values())
+        seconds = sum(one.seconds for one in told.values())
+        slowest = sorted(means.items(), key=lambda one: (-one[1], one[0]))
+        return ResponseTimes(
+            mean_s=seconds / answers if answers else None,
+            slowest=tuple(slowest[: entries_shown(limit)]),
+        )
 
     async def regions(self, job: str) -> list[WaitingRegion]:
         """Count what waits of a job by the regions that serve it; nothing where it names none."""

@@ -87,6 +87,7 @@ class MemoryJobs:
         book.job = replace(
             before,
             config=job.config,
+            origins=job.origins,
             state=job.state,
             paused=job.paused,
             started_at_s=job.started_at_s,

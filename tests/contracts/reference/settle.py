@@ -124,6 +124,7 @@ def _close(world: World, book: Book, visit: Settlement) -> bool:
     if queue is None or entry is None or entry.attempts != visit.entry.attempts:
         return False
     _end(queue, entry, visit)
+    queue.answers = queue.answers.plus(visit.answers)
     book.job = replace(book.job, stats=total((book.job.stats, count(visit))))
     _exclude(book, visit.excluded)
     if visit.page is not None:

@@ -12,7 +12,7 @@ from geomi.errors import UnknownName
 from geomi.frontier.importance import FIRST_CASH
 from geomi.model.dataset.queue import DeadLetter, Message, TaskResult, TaskState
 from geomi.model.dataset.seed import Partition
-from geomi.model.entry import HostState, Tally, UrlEntry
+from geomi.model.entry import NO_ANSWERS, AnswerTimes, HostState, Tally, UrlEntry
 from geomi.model.history import ChangePool, PageHistory, Version
 from geomi.model.index.document import DocumentRow
 from geomi.model.index.language_model import CostLine
@@ -51,6 +51,7 @@ class Queue:
     pending: dict[bytes, UrlEntry] = field(default_factory=dict)
     patterns: dict[str, Tally] = field(default_factory=dict)
     cash: dict[bytes, float] = field(default_factory=dict)
+    answers: AnswerTimes = NO_ANSWERS
 
     def put(self, entry: UrlEntry) -> None:
         """Write an entry that waits, in its old place."""

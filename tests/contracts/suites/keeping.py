@@ -111,6 +111,7 @@ class TestJobs:
             ended_at_s=9.0,
             active_s=99.0,
             error="e",
+            origins=(("limits.max_pages", "session"),),
             stats=CrawlStats(settled=99),
         )
         await store.jobs.update(changed)

@@ -8,7 +8,15 @@ import pytest
 
 from geomi.adapters.store.tables.census import MAX_PREFIX_CHARS
 from geomi.errors import StoreError
-from geomi.model.entry import MAX_ENTRIES, MAX_LOOKED_AT, EntryFilter, HostState, HostUpdate
+from geomi.model.entry import (
+    MAX_ENTRIES,
+    MAX_LOOKED_AT,
+    AnswerTimes,
+    EntryFilter,
+    HostState,
+    HostUpdate,
+    ResponseTimes,
+)
 from geomi.model.history import FIRST_CURSOR, PageCursor
 from geomi.model.index.document import DocumentCounts, DocumentState, StatusCount, document_id
 from geomi.model.site import HostView
@@ -19,7 +27,10 @@ from tests.contracts.suites.knowing import document
 from tests.contracts.suites.material import START_S, batch, begin, claim, job, url, visit
 from tests.support.waiting import waits
 
-__all__ = ["TestEntryPages", "TestHostViews", "TestJobCounts"]
+__all__ = ["TestEntryPages", "TestHostViews", "TestJobCounts", "TestResponseTimes"]
+
+SECONDS = {"a.test:80": 0.5, "b.test:80": 6.5, "c.test:80": 0.5}
+HOSTS = ("a.test", "b.test", "c.test")
 
 OK = (State.COMPLETED, Outcome.OK, 200)
 GONE = (State.FAILED, Outcome.GONE, 404)
@@ -120,6 +131,35 @@ class TestJobCounts:
         assert await store.documents.counts("job") == DocumentCounts(2, 1, 1, 7)
         assert await store.documents.counts("nothing") == DocumentCounts()
         assert await stores("b").documents.counts("job") == DocumentCounts()
+
+
+class TestResponseTimes:
+    """How long the pages of a job took to answer."""
+
+    @pytest.mark.req("MON-03")
+    @waits
+    async def test_the_mean_is_that_of_the_jobs_own_answers(self, stores: Stores) -> None:
+        """Visits that are tried again count, and those under a lease that was lost do not."""
+        store = stores("local")
+        await begin(store, *(url(f"/{number}", host) for host in HOSTS for number in "01"))
+        for lease in await claim(store):
+            first, second = lease.entries
+            again = visit(lease, first, outcome=Outcome.SERVER_ERROR, state=State.PENDING)
+            slowly = AnswerTimes(1, SECONDS[lease.host])
+            ends = (replace(again, answers=slowly), replace(visit(lease, second), answers=slowly))
+            late = replace(visit(lease, first), token=lease.token - 1, answers=AnswerTimes(9, 99.0))
+            await store.frontier.settle(batch(*ends, late))
+        times = await store.census.response_times("job", limit=9)
+        assert times.slowest == (("b.test:80", 6.5), ("a.test:80", 0.5), ("c.test:80", 0.5))
+        assert times.mean_s == pytest.approx(2.5)
+        named = await store.census.response_times("job", limit=1)
+        assert (named.slowest, named.mean_s) == (times.slowest[:1], times.mean_s)
+        await store.jobs.create(job("second"))
+        await store.frontier.add("second", [url("/2")], now_s=START_S)
+        assert await store.census.response_times("second", limit=9) == ResponseTimes(None, ())
+        assert await stores("other").census.response_times("job", limit=9) == ResponseTimes(
+            None, ()
+        )
 
 
 class TestEntryPages:

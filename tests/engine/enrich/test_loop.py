@@ -136,9 +136,14 @@ class TestFollowing:
     async def test_chunks_are_the_markdown_up_to_its_limit(self, tmp_path: Path) -> None:
         """What stands behind the first 100,000 characters is collected, and not found."""
         ear = Ear()
-        filler = "".join(f"<p>The {word} {deed}.</p>" for word in NOUNS for deed in DEEDS)
+        filler = "".join(
+            f"<p>On day {day} the {word} {deed}.</p>"
+            for day in range(30)
+            for word in NOUNS
+            for deed in DEEDS
+        )
         listing = "<pre><code class=language-sh>loom --thread silk</code></pre>"
-        body = f"<h2>Threads</h2>{listing}{filler * 30}<p>A xylophone at last.</p>"
+        body = f"<h2>Threads</h2>{listing}{filler}<p>A xylophone at last.</p>"
         routes = {"/": Reply(f"<title>Looms</title><main>{body}</main>".encode())}
         async with home_in(tmp_path, ear) as home, open_search_index(home) as search_index:
             with Site(routes) as site:

@@ -64,7 +64,7 @@ def test_by_score_a_sitemaps_pages_come_before_links(
     with Site({**routes, "/sitemap.xml": _listing}) as site:
         given = [f"scope.sitemap_urls={site.url('/sitemap.xml')}", "scope.sitemaps=true"]
         crawled = crawl_site(tmp_path, site.url("/"), assignments=["order=score", *given, *include])
-        assert paths(site.log) == ["/", "/sitemap.xml", "/listed", "/linked", "/deep"]
+        assert paths(site.log) == ["/sitemap.xml", "/", "/listed", "/linked", "/deep"]
         scores = {path: crawled.entries[site.url(path)].priority for path in routes}
     assert scores == {
         "/": 150 + boost, "/listed": 110 + boost, "/linked": 90 + boost, "/deep": 80 + boost,

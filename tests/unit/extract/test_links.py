@@ -6,7 +6,7 @@ import pytest
 
 from geomi.extract import links
 from geomi.extract.dom import parse_html
-from geomi.extract.links import base_url, read_links
+from geomi.extract.links import base_url, read_links, read_mail_links
 from geomi.model.page import PageLink
 
 URL = "http://a.test/docs/"
@@ -124,3 +124,24 @@ def test_hrefs_are_limited(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_long_anchor_text_is_cut() -> None:
     (link,) = read(f'<a href="/a">{"word " * 1000}</a>')
     assert len(link.text) == links.MAX_TEXT_CHARS
+
+
+def mail_links(html: str) -> tuple[tuple[str, str], ...]:
+    return read_mail_links(parse_html(html.encode(), "text/html"))
+
+
+@pytest.mark.req("SAF-02")
+def test_links_to_write_to_keep_text_and_address() -> None:
+    found = mail_links(
+        '<a href="MAILTO:doe%40lab.test?subject=Hi">Jane\n <b>Doe</b></a><a href="/doe">Jane</a>'
+        '<a href="mailto:doe@lab.test">Jane Doe</a><a href="mailto:x@lab.test"><img src=x></a>'
+    )
+    assert found == (("Jane Doe", "doe@lab.test"),)
+
+
+def test_links_to_write_to_are_limited() -> None:
+    many = "".join(f'<a href="mailto:a{n}@x.test">x</a>' for n in range(links.MAX_MAIL_LINKS + 1))
+    assert len(mail_links(many)) == links.MAX_MAIL_LINKS
+    address = "a" * links.MAX_ADDRESS_CHARS
+    assert len(mail_links(f'<a href="mailto:{address}">x</a>')) == 1
+    assert mail_links(f'<a href="mailto:{address}a">x</a>') == ()

@@ -112,6 +112,18 @@ def test_names_and_addresses_are_not_looked_for_by_default() -> None:
     assert [place.kind for place in find(text, NAMED)] == [PiiKind.NAME, PiiKind.ADDRESS]
 
 
+@pytest.mark.parametrize(
+    ("box", "is_found"),
+    [
+        ("whitlock", True), ("p.whitlock7", True), ("peter.w", True), ("peterw2", True),
+        ("peter", False), ("peter.x", False), ("office", False),
+    ],
+)  # fmt: skip
+def test_the_address_tells_whether_the_text_of_its_link_is_a_name(box: str, is_found: bool) -> None:
+    """A first name alone tells nothing: `Blue Ocean Yachts` write at `blue@`."""
+    assert bool(find(f"[Peter Whitlock](mailto:{box}@lab.test)", NAMED)) is is_found
+
+
 @pytest.mark.req("SAF-01")
 @pytest.mark.parametrize("kind", ALL)
 def test_only_what_is_asked_for_is_found(kind: PiiKind) -> None:

@@ -125,6 +125,7 @@ def _filled() -> Article:
         "feeds": (f"https://a.test/{EMAIL}",),
         "metadata": ((value, value),),
         "things": (json.dumps({"a": [value]}),),
+        "mail_links": ((value, EMAIL),),
     }
     # Our own words, numbers, and what is compared with known words and never written.
     ours = {
@@ -143,17 +144,20 @@ def test_a_name_that_a_page_declares_is_one_wherever_it_stands() -> None:
         PLAIN,
         title="Ada Quill wins",
         markdown="Ada Quill met Bo Brandt. 나유리가 Acme Press와 [Cy Doyle](mailto:doyle@x.test). "
-        "Cy Doyle left.",
+        "Cy Doyle left Ida Moss at Blue Ocean.",
         author="Bo Brandt, Acme Press",
         people=("Ada Quill", "Acme Press", "나유리", "Editor"),
+        mail_links=(("Ida Moss", "moss@x.test"), ("Blue Ocean", "blue@x.test")),
     )
     kinds = (PiiKind.NAME,)
     clean = redacted(page, kinds)
     gone = "[redacted:name]"
     assert clean.title == f"{gone} wins"
     assert clean.markdown == (
-        f"{gone} met {gone}. {gone}가 Acme Press와 [{gone}](mailto:doyle@x.test). {gone} left."
+        f"{gone} met {gone}. {gone}가 Acme Press와 [{gone}](mailto:doyle@x.test). {gone} left "
+        f"{gone} at Blue Ocean."
     )
-    assert (clean.author, clean.people) == (f"{gone}, Acme Press", ())
-    assert clean.personal == counted(page, kinds).personal == ((PiiKind.NAME, 4),)
+    assert clean.author == f"{gone}, Acme Press"
+    assert (clean.people, clean.mail_links) == ((), ())
+    assert clean.personal == counted(page, kinds).personal == ((PiiKind.NAME, 5),)
     assert redacted(page, (PiiKind.EMAIL,)).author == page.author

@@ -122,9 +122,20 @@ def test_a_change_is_dated_by_the_pages_own_word(
 
 def test_a_visit_that_cannot_tell_adds_nothing() -> None:
     before = PageHistory(5.0, visits=3, changes=1, watched_s=77.0)
-    after, evidence = learn(before, Gap(5.0, 10.0, None), Belief(1.0, 1e5))
-    assert evidence is None
-    assert (after.visits, after.changes, after.watched_s) == (3, 1, 77.0)
+    for is_gone in (True, False):
+        gap = Gap(5.0, 10.0, None, is_gone=is_gone)
+        after, evidence = learn(before, gap, Belief(1.0, 1e5))
+        assert evidence is None
+        assert (after.visits, after.changes, after.watched_s) == (3, 1, 77.0)
+        assert after.is_there is not is_gone
+
+
+def test_a_page_that_is_back_is_there_though_nothing_can_be_told_of_it() -> None:
+    belief = Belief(1.0, 1e5)
+    missed, _ = learn(PageHistory(1.0, visits=1), Gap(1.0, 5.0, None, is_gone=True), belief)
+    back, _ = learn(missed, Gap(1.0, 9.0, None), belief)
+    assert (missed.is_there, back.is_there, back.returned_at_s) == (False, True, 9.0)
+    assert (back.visited_at_s, back.visits, back.streak) == (9.0, 1, 0)
 
 
 def test_gone_is_dated_once_and_ends_when_the_page_is_back() -> None:
@@ -141,10 +152,10 @@ def test_gone_is_dated_once_and_ends_when_the_page_is_back() -> None:
 def test_out_of_reach_and_then_gone_is_one_absence() -> None:
     belief = Belief(1.0, 1e5)
     there, _ = learn(PageHistory(0.0, visits=1), Gap(0.0, 5.0, False), belief)
-    missed, _ = learn(there, Gap(5.0, 10.0, None), belief)
+    missed, _ = learn(there, Gap(5.0, 10.0, None, is_gone=True), belief)
     gone, _ = learn(missed, Gap(5.0, 20.0, True, is_gone=True), belief)
     back, _ = learn(gone, Gap(20.0, 30.0, True), belief)
-    again, _ = learn(back, Gap(30.0, 40.0, None), belief)
+    again, _ = learn(back, Gap(30.0, 40.0, None, is_gone=True), belief)
     assert (there.left_at_s, missed.missed_at_s) == (None, 10.0)
     assert (missed.left_at_s, gone.left_at_s, again.left_at_s) == (10.0, 10.0, 40.0)
     assert (again.returned_at_s, again.is_there) == (30.0, False)

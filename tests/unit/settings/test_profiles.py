@@ -108,9 +108,10 @@ MATRIX: list[tuple[str, tuple[object, ...]]] = [
     ("order", ("score", "bfs", ..., "bfs", "weighted", "score")),
     ("limits.max_queued_per_host", (0, ..., ..., ..., 10_000, ...)),  # seed 003 §9.2: many hosts
     ("limits.max_queued_per_pattern", (0, ..., ..., ..., 1_000, ...)),
-    ("recrawl.first_interval_s", (7 * DAY_S, 7 * DAY_S, ..., ..., ..., ...)),
+    ("recrawl.watch", (None, ..., ..., ..., ..., True)),  # seed 004 §1.1
+    ("recrawl.first_interval_s", (7 * DAY_S, 7 * DAY_S, ..., ..., ..., 5 * DAY_S)),
     ("recrawl.min_interval_s", (3600.0, 7 * DAY_S, ..., ..., ..., ...)),
-    ("recrawl.max_interval_s", (30 * DAY_S, 7 * DAY_S, ..., ..., ..., ...)),
+    ("recrawl.max_interval_s", (30 * DAY_S, 7 * DAY_S, ..., ..., ..., 5 * DAY_S)),
     ("retention.urls_days", (0.0, ..., ..., ..., ..., 7.0)),  # G-04
     ("retention.jobs_days", (0.0, ..., ..., ..., 5 * 365.25, 90.0)),
     ("seeds.seed_queue", ("seed", ..., ..., "newsfork-seed-staging", ..., ...)),  # SED-37

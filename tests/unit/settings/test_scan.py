@@ -137,11 +137,42 @@ def test_what_is_not_understood_is_refused_by_its_line(text: str, told: str) -> 
     assert caught.value.hint
 
 
+@pytest.mark.parametrize("name", ["sameDomainOnly", "respectRobots", "robotsFallbackAllowAll"])
+@pytest.mark.parametrize(
+    ("word", "is_yes"),
+    [
+        ("true", True), ("True", True), ("TRUE", True), ("yes", True), ("on", True),
+        ('"true"', True),
+        ("false", False), ("False", False), ("no", False), ("Off", False),
+        ("perhaps", None), ("host", None), ("any", None), ("allow", None), ("2", None),
+    ],
+)  # fmt: skip
+def test_every_answer_of_yes_or_no_is_read_alike(
+    tmp_path: Path, name: str, word: str, is_yes: bool | None
+) -> None:
+    path = written(tmp_path, f"crawler:\n  {name}: {word}\n")
+    if is_yes is None:
+        with pytest.raises(ConfigError) as caught:
+            file_layer(path)
+        assert f"`{name}: {word}` in `{path}` is neither true nor false" in caught.value.message
+        assert caught.value.hint == f"write `{name}: true` or `{name}: false`"
+        return
+    (value,) = [one for key, one in file_layer(path)[0].values.items() if key != "run.profile"]
+    assert (
+        value
+        == {
+            "sameDomainOnly": ("domain", "host"),
+            "respectRobots": (False, True),
+            "robotsFallbackAllowAll": ("disallow", "allow"),
+        }[name][is_yes]
+    )
+
+
 @pytest.mark.parametrize("line", ["robotsTtlMinutes: many", "respectRobots: perhaps"])
 def test_a_value_that_is_none_is_refused_by_its_setting(tmp_path: Path, line: str) -> None:
-    layer, _ = file_layer(written(tmp_path, f"crawler:\n  {line}\n"))
+    path = written(tmp_path, f"crawler:\n  {line}\n")
     with pytest.raises(ConfigError, match=line.partition(":")[0]):
-        resolve_under_profile([layer])
+        resolve_under_profile([file_layer(path)[0]])
 
 
 @given(st.text(alphabet="crawle:xudPths- \"'\\#\n\ta1", max_size=60))

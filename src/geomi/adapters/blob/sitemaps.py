@@ -10,6 +10,7 @@ import re
 import shutil
 import zlib
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -28,25 +29,25 @@ _JOB = re.compile(r"[A-Za-z0-9-]+")
 _NAME = re.compile(rf"[a-z0-9_][a-z0-9._-]{{0,{MAX_FILE_NAME_CHARS}}}/[0-9a-f]{{64}}\.(?:xml|txt)")
 
 
+@dataclass(frozen=True, slots=True)
 class DirectorySitemaps:
     """`ports.archive.KeptSitemaps` in a data directory."""
 
-    def __init__(self, root: Path) -> None:
-        self._root = root
+    root: Path
 
     async def keep(self, job: str, name: str, packed: bytes) -> None:
         """Keep a sitemap, in place of an earlier copy."""
-        await asyncio.to_thread(place_file, self._root / _path(job, name), packed)
+        await asyncio.to_thread(place_file, self.root / _path(job, name), packed)
 
     async def sizes(self, job: str) -> Mapping[str, int]:
         """Return the sitemaps of a job with their sizes."""
-        folder = self._root / folder_of_sitemaps(job)
+        folder = self.root / folder_of_sitemaps(job)
         files = await asyncio.to_thread(lambda: list(folder.glob(f"*/*{PACKED}")))
         return _named((path.relative_to(folder).as_posix(), path.stat().st_size) for path in files)
 
     async def read(self, job: str, name: str) -> bytes:
         """Return a sitemap as its site had it."""
-        path = self._root / _path(job, name)
+        path = self.root / _path(job, name)
         try:
             return _unpacked(await asyncio.to_thread(path.read_bytes), name)
         except FileNotFoundError as error:
@@ -57,7 +58,7 @@ class DirectorySitemaps:
     async def drop(self, job: str, names: Sequence[str]) -> None:
         """Remove sitemaps; a missing one is not an error."""
         for name in names:
-            path = self._root / _path(job, name)
+            path = self.root / _path(job, name)
             try:
                 await asyncio.to_thread(path.unlink, missing_ok=True)
             except OSError as error:
@@ -65,7 +66,7 @@ class DirectorySitemaps:
 
     async def erase(self, job: str) -> None:
         """Remove all sitemaps of a job."""
-        folder = self._root / folder_of_sitemaps(job)
+        folder = self.root / folder_of_sitemaps(job)
         try:
             if folder.exists():
                 await asyncio.to_thread(shutil.rmtree, folder)

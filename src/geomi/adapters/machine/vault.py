@@ -8,6 +8,7 @@ HMAC over all of it, so that what was changed is not opened.
 from __future__ import annotations
 
 import os
+from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -23,6 +24,7 @@ PRIVATE = 0o600
 _OTHERS = 0o077
 
 
+@dataclass(frozen=True, slots=True)
 class FernetVault:
     """`ports.runtime.Vault` of a data directory.
 
@@ -30,9 +32,12 @@ class FernetVault:
         key: that of the operator; empty for the one in the directory.
     """
 
-    def __init__(self, root: Path, key: str) -> None:
-        self._path = root / KEY_FILE
-        self._key = key
+    root: Path
+    key: str
+
+    @property
+    def _path(self) -> Path:
+        return self.root / KEY_FILE
 
     def seal(self, secret: bytes) -> str:
         """Encrypt a secret; the key is made if there is none."""
@@ -55,7 +60,7 @@ class FernetVault:
             raise ExtraMissing("signing in needs cryptography", extra="signin")
         from cryptography.fernet import Fernet  # an extra
 
-        key = self._key.strip().replace("+", "-").replace("/", "_")
+        key = self.key.strip().replace("+", "-").replace("/", "_")
         try:
             return Fernet(key or self._own_key(create=create))
         except ValueError as error:

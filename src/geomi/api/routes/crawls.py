@@ -218,8 +218,9 @@ async def list_urls(
     part = await urls.page(desk, job, which, after=after, limit=wanted.limit)
     # To the second: two readings are never the same, and what has not changed has the same ETag.
     ahead_s = round(desk.wall_s - desk.world.clock.now_s())
+    end_s = await urls.end_s(desk, job)
     return UrlListResponse(
-        urls=tuple(UrlResponse.of(row, job, ahead_s=ahead_s) for row in part.rows),
+        urls=tuple(UrlResponse.of(row, job, ahead_s=ahead_s, end_s=end_s) for row in part.rows),
         next_cursor=None if part.after is None else encode_cursor(urls.place_text(part.after)),
     )
 

@@ -31,7 +31,10 @@ async def readyz(request: Request) -> HealthResponse:
     service = service_of(request)
     await service.office.named_values.count("keys")
     # Nobody here needs a key, so that nothing is written to find out: the heart does all the time.
-    if service.home.heart.trouble is not None:
+    if (trouble := service.home.heart.trouble) is not None:
+        why = trouble.__cause__
+        if isinstance(why, OSError):
+            raise StoreBusy(f"the system refuses what this process needs: {why.strerror}")
         raise StoreBusy("the store is read-only now; reads still work")
     if not service.home.world.disk.has_space():
         raise StoreBusy("too little disk space is free; reads still work")

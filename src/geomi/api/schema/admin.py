@@ -26,25 +26,23 @@ from geomi.service.access.keys import MAX_LABEL_CHARS, ApiKey, CreatedKey, KeyRo
 from geomi.service.access.tenants import Tenant, UsageReport
 
 MOST = 10**15
+DEFAULT_QUOTA = Quota()
 Most = Annotated[int, Field(ge=0, le=MOST, description="0: no limit."), WHOLE]
 
 
 class QuotaRequest(RequestModel):
     """What a tenant may use."""
 
-    max_concurrent_crawls: Most = 3
-    max_waiting: Annotated[int, Field(ge=0, le=1000, description="0: no limit."), WHOLE] = 100
-    max_daily_pages: Most = 1000
-    max_storage_bytes: Most = 10**9
+    max_concurrent_crawls: Most = DEFAULT_QUOTA.max_concurrent_crawls
+    max_waiting: Annotated[int, Field(ge=0, le=1000, description="0: no limit."), WHOLE] = (
+        DEFAULT_QUOTA.max_waiting
+    )
+    max_daily_pages: Most = DEFAULT_QUOTA.max_daily_pages
+    max_storage_bytes: Most = DEFAULT_QUOTA.max_storage_bytes
 
     def quota(self) -> Quota:
         """Return it as the service has it."""
-        return Quota(
-            self.max_concurrent_crawls,
-            self.max_waiting,
-            self.max_daily_pages,
-            self.max_storage_bytes,
-        )
+        return Quota(**self.model_dump())
 
 
 class TenantRequest(RequestModel):

@@ -29,7 +29,7 @@ from geomi.api.schema.wire import (
     moment,
     moment_or_none,
 )
-from geomi.model.config import HttpRules, Render, Within
+from geomi.model.config import HttpRules, Preset, Render, UrlOrder, Within
 from geomi.model.entry import Source
 from geomi.model.index.analysis import WantedType
 from geomi.model.job import CrawlJob, JobState, StopReason
@@ -45,7 +45,7 @@ from geomi.service.crawling.crawls import (
     CrawlOrder,
     next_run_s,
 )
-from geomi.service.crawling.urls import UrlRow, UrlStatus, urls_end_s
+from geomi.service.crawling.urls import UrlRow, UrlStatus
 from geomi.service.documents import wire_id
 from geomi.url.parse import parse as parse_url
 
@@ -204,7 +204,6 @@ class ContractSettings(CrawlSettings):
             description="What else a server sends is not read.",
         ),
     ] = ("text/html",)
-    watch: Watch = False
 
 
 def _alias(name: str) -> str:
@@ -291,8 +290,10 @@ class CrawlStatsResponse(ResponseModel):
 
 
 class CrawlConfigResponse(ResponseModel):
-    """All settings of a crawl."""
+    """All settings of a crawl, with where it starts."""
 
+    seed_urls: tuple[str, ...]
+    sitemap_urls: tuple[str, ...]
     max_depth: int
     max_pages: int
     max_duration: int
@@ -313,6 +314,8 @@ class CrawlConfigResponse(ResponseModel):
     quality_threshold: float
     target_content_types: tuple[str, ...]
     sign_in: bool
+    order: UrlOrder = Field(description="Which URL is next.")
+    purpose: Preset = Field(description="Of the order `weighted`: what counts most.")
     extraction_schema: dict[str, JsonValue] | None
     watch: bool
     requests_per_day: int
@@ -326,6 +329,8 @@ class CrawlConfigResponse(ResponseModel):
         config = job.config
         delay_s = config.politeness.delay_s
         return cls(
+            seed_urls=job.seeds,
+            sitemap_urls=config.scope.sitemap_urls,
             max_depth=config.limits.max_depth,
             max_pages=config.limits.max_pages,
             max_duration=round(config.limits.max_time_s),
@@ -348,6 +353,8 @@ class CrawlConfigResponse(ResponseModel):
             quality_threshold=config.analysis.quality_threshold,
             target_content_types=tuple(one.value for one in config.analysis.page_types),
             sign_in=config.http.sign_in,
+            order=config.order,
+            purpose=config.weights.preset,
             extraction_schema=orjson.loads(schema) if (schema := config.analysis.schema) else None,
             watch=job.is_watched,
             requests_per_day=config.recrawl.requests_per_day,
@@ -483,13 +490,18 @@ class UrlResponse(ResponseModel):
     discovered_at: datetime
     processed_at: datetime | None
     ttl: int | None = Field(
-        description="When geomi deletes this URL, in seconds since 1970: null before the crawl is "
-        "over, or if it keeps the URL for ever. A recrawl makes it later."
+        description="When geomi deletes this URL, in seconds since 1970: null before the crawl or "
+        "its recrawl is over, or if geomi keeps the URL for ever. Each recrawl moves it on."
     )
 
     @classmethod
-    def of(cls, row: UrlRow, job: CrawlJob, *, ahead_s: float) -> UrlResponse:
-        """Write a row; the wall clock is so much ahead of the time that is stored."""
+    def of(cls, row: UrlRow, job: CrawlJob, *, ahead_s: float, end_s: int | None) -> UrlResponse:
+        """Write a row.
+
+        Args:
+            ahead_s: so much is the wall clock ahead of the time that is stored.
+            end_s: when the URLs of the job are deleted.
+        """
         entry, document = row.entry, row.document
         visited = moment_or_none(None if entry.settled_s is None else entry.settled_s + ahead_s)
         waits = entry.state is State.PENDING and entry.attempts > 0
@@ -517,7 +529,7 @@ class UrlResponse(ResponseModel):
             error=None if is_good else told or entry.outcome,
             discovered_at=moment(entry.discovered_s + ahead_s),
             processed_at=None if entry.state is State.PENDING else visited,
-            ttl=urls_end_s(job),
+            ttl=end_s,
         )
 
 

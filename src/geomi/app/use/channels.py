@@ -297,7 +297,7 @@ async def check_provider(
     documents: tuple[str, ...] = ()
     try:
         if provider.has_api:
-            own = await ApiDocsClient(home.docs_api, home.world.clock).find(provider.api)
+            own = await ApiDocsClient(home.docs_api.client(), home.world.clock).find(provider.api)
             library, documents = (own.library, own.documents) if own else ("", ())
         else:
             picked = await require_source(client).resolve(provider.name)

@@ -328,14 +328,26 @@ async def _resumed(home: DataDirectory, plan: Plan, found: CrawlJob) -> JobToRun
     refuse_unservable(home, found)
     await check_sent(home, found.id)  # what was lost waits again
     found = await jobs.find(world, found.id)  # with the counters of what is left
-    config = resolve_resumed(plan.flags, found.config, found.profile).config
+    resumed = resolve_resumed(plan.flags, found.config, found.profile)
+    config = resumed.config
     check_identity(config)
     refuse_sign_in(config, found.profile)
     check_selectors(config.extract)
     check_storing(config)
     RegionMap(config.regions)
     rules = await read_job_rules(world, config, found.seeds)
+    found = replace(found, origins=_new_origins(found, plan, resumed))
     return JobToRun(await jobs.reopen(world, found, rules), rules, is_resumed=True)
+
+
+def _new_origins(found: CrawlJob, plan: Plan, resumed: Resolved) -> tuple[tuple[str, str], ...]:
+    """Return the origins of a job of which some settings were given anew."""
+    origins, given = dict(found.origins), dict(plan.resolved.origins)
+    for key, _ in resumed.origins:
+        origins.pop(key, None)
+        if key in given:
+            origins[key] = given[key]
+    return tuple(sorted(origins.items()))
 
 
 async def rules_of(home: DataDirectory, plan: Plan) -> JobRules:

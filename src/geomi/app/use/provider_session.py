@@ -24,6 +24,7 @@ from geomi.app.use.channels import ProviderRun, run_provider
 from geomi.app.use.crawl import Plan
 from geomi.app.use.providers import EVERY_JOB
 from geomi.engine import jobs
+from geomi.engine.inspect.alarms import judge_session
 from geomi.engine.worker.supervisor import CrawlReport, Supervisor
 from geomi.errors import (
     GeomiError,
@@ -34,12 +35,11 @@ from geomi.errors import (
     first_error,
 )
 from geomi.model.event import Warned
-from geomi.model.job import CrawlJob, JobKind
+from geomi.model.job import SESSION, CrawlJob, CrawlStats, JobKind, StopReason
 from geomi.settings.options import Settings
 
 MAX_AT_ONCE = 3  # providers of a session (seed 000 §5.2)
 WEEK_S = 7 * 86_400.0
-ORIGIN = "session"  # of settings that a session decides
 
 Work = Callable[[Plan, Callable[[Supervisor], None]], Awaitable[CrawlReport]]
 
@@ -60,10 +60,17 @@ class SessionPart:
 
 @dataclass(frozen=True, slots=True)
 class SessionReport:
-    """How a session ended: each provider in the order of the plans, and the pages of all."""
+    """How a session ended.
+
+    Args:
+        parts: each provider in the order of the plans.
+        pages: what was visited and counts for the limit, be it that a visit failed.
+        collected: the pages that were kept.
+    """
 
     parts: tuple[SessionPart, ...]
     pages: int
+    collected: int = 0
     is_interrupted: bool = False
 
 
@@ -82,7 +89,7 @@ class ProviderSession:
         self._order = [plan.provider for plan in plans]
         self._limit = home.settings.session_pages
         self._at_once = providers_at_once(plans)
-        self._pages = 0  # of the parts that are over
+        self._pages = self._collected = 0  # of the parts that are over
         self._granted: dict[str, float] = {}  # to the parts under way; inf: without a limit
         self._parts: dict[str, SessionPart] = {}
         self._running: set[Supervisor] = set()
@@ -100,17 +107,31 @@ class ProviderSession:
         """Crawl every provider, or as many as the session's pages allow."""
         try:
             async with asyncio.TaskGroup() as group:
-                for number in range(self._at_once):
-                    group.create_task(self._crawl_waiting(), name=f"session {number}")
+                watch = group.create_task(self._warn_when_long(), name="session: duration")
+                async with asyncio.TaskGroup() as crawls:
+                    for number in range(self._at_once):
+                        crawls.create_task(self._crawl_waiting(), name=f"session {number}")
+                watch.cancel()
         except* GeomiError as failures:
             raise first_error(failures) from failures
-        if self._waiting and not self._is_interrupted:
-            self._tell_limit()
+        self._tell_limit()
         for plan in self._waiting:
             why = "the session was interrupted" if self._is_interrupted else self._full()
             self._parts[plan.provider] = SessionPart(plan.provider, problem=why)
         parts = tuple(self._parts[key] for key in self._order)
-        return SessionReport(parts, self._pages, self._is_interrupted)
+        return SessionReport(parts, self._pages, self._collected, self._is_interrupted)
+
+    async def _warn_when_long(self) -> None:
+        """Warn once, when the session has worked for as long as it may (MON-06)."""
+        clock, most_hours = self._home.world.clock, self._home.settings.session_hours
+        if not most_hours:
+            return
+        began_s = clock.now_s()
+        await clock.sleep_until(began_s + most_hours * 3600)
+        if alarm := judge_session(clock.now_s() - began_s, most_hours=most_hours):
+            told = f"alarm {alarm.rule}: {alarm.message}"
+            hint = "GEOMI_SESSION_HOURS sets the limit; the session goes on"
+            self._home.world.sink.emit(Warned("", told, hint))
 
     def _watch(self, supervisor: Supervisor) -> None:
         self._running.add(supervisor)
@@ -124,7 +145,9 @@ class ProviderSession:
                 self._parts[plan.provider] = await self._crawl(plan, seen)
             finally:
                 async with self._changed:
-                    self._pages += await self._count(seen)
+                    own = await self._stats(seen)
+                    self._pages += sum(stats.settled for stats in own)
+                    self._collected += sum(stats.collected for stats in own)
                     del self._granted[plan.provider]
                     self._changed.notify_all()
 
@@ -168,7 +191,8 @@ class ProviderSession:
         return SessionPart(key, problem=problem.message)
 
     async def _run(self, plan: Plan, seen: set[str]) -> CrawlReport:
-        left = self._granted[plan.provider] - await self._count(seen)
+        spent = sum(stats.settled for stats in await self._stats(seen))
+        left = self._granted[plan.provider] - spent
         if left <= 0:
             raise WrongState(f"{self._full()}, and its crawl has no page left")
         begun: list[Supervisor] = []
@@ -185,17 +209,30 @@ class ProviderSession:
         seen.add(report.job.id)
         return report
 
-    async def _count(self, seen: set[str]) -> int:
-        found = [await jobs.find(self._home.world, name) for name in sorted(seen)]
-        return sum(job.stats.settled for job in found)
+    async def _stats(self, seen: set[str]) -> list[CrawlStats]:
+        return [(await jobs.find(self._home.world, name)).stats for name in sorted(seen)]
 
     def _full(self) -> str:
-        return f"the indexing session has {self._pages:,} pages; its limit is {self._limit:,}"
+        return (
+            f"the indexing session has visited {self._pages:,} pages; its limit is {self._limit:,}"
+        )
 
     def _tell_limit(self) -> None:
-        left = ", ".join(plan.provider for plan in self._waiting)
-        hint = f"GEOMI_SESSION_PAGES sets the limit; not crawled: {left}"
-        self._home.world.sink.emit(Warned("", f"{self._full()}; the session stops", hint))
+        """Say which providers the session had no pages for, or too few (JOB-08)."""
+        told = {
+            "not crawled": [plan.provider for plan in self._waiting],
+            "ended early": [part.provider for part in self._parts.values() if _is_cut(part)],
+        }
+        named = [f"{what}: {', '.join(keys)}" for what, keys in told.items() if keys]
+        if named and not self._is_interrupted:
+            hint = "; ".join(("GEOMI_SESSION_PAGES sets the limit", *named))
+            self._home.world.sink.emit(Warned("", f"{self._full()}; the session stops", hint))
+
+
+def _is_cut(part: SessionPart) -> bool:
+    """Return whether a provider has more pages than its session had left for it."""
+    job = part.run.report.job if part.run else None
+    return job is not None and job.stop is StopReason.MAX_PAGES and job.has_session_limit
 
 
 def providers_at_once(plans: Sequence[Plan]) -> int:
@@ -213,7 +250,7 @@ def bounded_plan(plan: Plan, most: float) -> Plan:
     values: dict[str, object] = {"politeness.concurrency": 1, "politeness.max_hosts": 1}
     if max_pages != own:
         values["limits.max_pages"] = max_pages
-    origins = {**dict(plan.resolved.origins), **dict.fromkeys(values, ORIGIN)}
+    origins = {**dict(plan.resolved.origins), **dict.fromkeys(values, SESSION)}
     resolved = replace(
         plan.resolved,
         config=replace(

@@ -20,7 +20,14 @@ from geomi.errors import ConfigError, StoreMissing, WrongState
 from geomi.model.job import CrawlJob
 from geomi.model.site import Channel, Provider, SiteRule
 from geomi.settings.options import Settings
-from geomi.settings.providers import presets, refuse_forbidden, refuse_terms
+from geomi.settings.providers import (
+    FIRST_SEED,
+    Registration,
+    apart,
+    presets,
+    refuse_forbidden,
+    refuse_terms,
+)
 from geomi.settings.values import refuse_unknown
 
 EVERY_JOB = 1_000_000
@@ -64,6 +71,29 @@ def provider_named(key: str, providers: dict[str, Provider]) -> Provider:
 async def find(world: World, key: str) -> Provider:
     """Find a provider by its key."""
     return provider_named(key, with_presets(await world.store.providers.list()))
+
+
+async def register(world: World, read: Registration, *, has_own_id: bool) -> Registration:
+    """Register a provider as it was read, and say what is different of it in the end.
+
+    Two that name different IDs are two providers, even if their first seeds, and so their derived
+    keys, are the same: the second gets a key of its own.
+
+    Args:
+        has_own_id: the registration itself names the ID.
+    """
+    known = with_presets(await world.store.providers.list())
+    provider, derived = read.provider, dict(read.derived)
+    before = known.get(provider.key)
+    if before is None:
+        return replace(read, provider=await add(world, provider, has_own_id=has_own_id))
+    if not has_own_id:
+        derived["provider_id"] = f"the provider that was known as `{provider.key}`"
+    elif derived.get("key") == FIRST_SEED and provider.provider_id != before.provider_id:
+        refuse_forbidden(before)  # under another key, too
+        provider = apart(provider)
+        derived["key"] = f"{FIRST_SEED} and its ID: another provider is `{before.key}`"
+    return Registration(await add(world, provider, has_own_id=has_own_id), derived)
 
 
 async def add(world: World, provider: Provider, *, has_own_id: bool = False) -> Provider:

@@ -71,6 +71,15 @@ async def why_not_watched(home: DataDirectory, crawl: CrawlJob) -> str:
     return ""
 
 
+async def why_idle(home: DataDirectory) -> str:
+    """Say why there is no crawl to watch; empty where there is one of the command line."""
+    if await _crawls(home):
+        return ""
+    if await home.store.roster.tenants():
+        return "all crawls here are served; the service visits them again by itself (geomi serve)"
+    return "no crawl is here; start one with geomi crawl URL"
+
+
 class DirectoryWatch:
     """Visits the crawls of a directory again whenever they are due.
 

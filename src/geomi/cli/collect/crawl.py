@@ -150,7 +150,7 @@ def crawl(  # noqa: PLR0913  # one parameter a flag is what the command line is
             "--detach and --index exclude each other: nobody would wait to index the pages",
             hint="run `geomi enrich` beside `geomi worker`",
         )
-    if names_session(keys):
+    if keys and names_session(keys):
         _refuse_beside_session(urls or [], from_prod, is_detached=detach)
         order = SessionOrder(
             lambda source: configure_with(source=source),

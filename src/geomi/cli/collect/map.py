@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from datetime import UTC, datetime
 from typing import Annotated
 
@@ -9,7 +10,7 @@ import typer
 
 from geomi.cli import flags
 from geomi.cli.collect.plan import PROBE_SETTING, SiteUrls, survey_sites
-from geomi.cli.console import note, print_json
+from geomi.cli.console import note, print_json, say
 from geomi.cli.options import configure, process_flags
 from geomi.engine.survey.survey import ListedUrl
 
@@ -47,11 +48,12 @@ def map_(  # noqa: PLR0913  # one parameter a flag is what the command line is
     )
     found = survey_sites(urls, configured, output)
     listed = found.allowed[: limit or None]
+    show = say if sys.stdout.isatty() else print  # a program that reads a pipe asks for them
     for one in listed:
         if json:
             print_json(_as_json(one))
         else:
-            print(one.url)
+            show(one.url)
     for read in found.lists:
         if read.problem and not read.is_missing:
             note(f"warning: {read.url}: {read.problem}")

@@ -210,11 +210,15 @@ def _tell_end(order: SessionOrder, report: SessionReport) -> None:
                 "event": "session_ended",
                 "providers": crawled,
                 "pages": report.pages,
+                "collected": report.collected,
                 "not_crawled": [{"provider": key, "why": why} for key, why in missing.items()],
             }
         )
     elif not order.quiet:
-        note(f"session: {crawled} of {len(report.parts)} providers, {report.pages:,} pages")
+        note(
+            f"session: {crawled} of {len(report.parts)} providers, {report.pages:,} pages visited, "
+            f"{report.collected:,} collected"
+        )
         for key, why in missing.items():
             note(f"not crawled: {key}: {why}")
 

@@ -11,8 +11,8 @@ from typing import Annotated
 import typer
 
 from geomi.adapters.machine.processes import relax_garbage_collector
-from geomi.app import RecrawlResult, open_directory
-from geomi.app.use.watching import DirectoryWatch, WatchedCrawl, preview_watch
+from geomi.app import DataDirectory, RecrawlResult, open_directory
+from geomi.app.use.watching import DirectoryWatch, WatchedCrawl, preview_watch, why_idle
 from geomi.cli import flags
 from geomi.cli.collect.recrawl import tell_changes
 from geomi.cli.console import moment, note, print_json, say
@@ -54,13 +54,10 @@ def watch(  # noqa: PLR0913  # one parameter a flag is what the command line is
 ) -> None:
     """Visit the pages of all finished crawls again when they are due, until Ctrl-C or SIGTERM."""
     if dry_run:
-        found = in_data_directory(
-            output,
-            lambda home: preview_watch(home, budget=budget, limit=MOST_LISTED),
-            db=db,
-            blobs=blobs,
+        _tell_plans(
+            *in_data_directory(output, lambda home: _preview(home, budget), db=db, blobs=blobs),
+            as_json=json,
         )
-        _tell_plans(found, as_json=json)
         return
     configured = configure(
         {"output": output, "format": format_},
@@ -76,6 +73,8 @@ async def _run(
     run = configured.resolved.run
     listen = event_listener(json=json, quiet=quiet, verbose=verbose)
     async with open_directory(Path(run.output), configured.settings, listen, create=False) as home:
+        if (idle := await why_idle(home)) and not quiet:
+            note(idle)
         tell = partial(_tell_look, as_json=json, is_quiet=quiet)
         watching = DirectoryWatch(home, run, budget=budget, tell=tell)
         stop_on_signals(watching)
@@ -104,17 +103,23 @@ def _crawl_data(crawl: CrawlJob) -> dict[str, object]:
     return {"crawl": crawl.id, "seeds": crawl.seeds[:MOST_LISTED]}
 
 
-def _tell_plans(found: Sequence[WatchedCrawl], *, as_json: bool) -> None:
+async def _preview(home: DataDirectory, budget: int | None) -> tuple[list[WatchedCrawl], str]:
+    """Return what is planned, and why nothing is."""
+    found = await preview_watch(home, budget=budget, limit=MOST_LISTED)
+    return found, await why_idle(home)
+
+
+def _tell_plans(found: Sequence[WatchedCrawl], idle: str, *, as_json: bool) -> None:
     if as_json:
-        print_json({"crawls": [_plan_data(one) for one in found]})
+        print_json({"crawls": [_plan_data(one) for one in found], "why_idle": idle})
         return
     for one in found:
         say(f"crawl {one.crawl.id} of {one.crawl.seeds[0]}: {_describe(one)}", style="bold")
         for visit in one.visits:
             rate = describe_rate(visit.page.history, visit.belief)
             say(f"  {moment(visit.at_s)}  {visit.page.url}  {rate}")
-    if not found:
-        say("no crawl is here; start one with geomi crawl URL")
+    if idle:
+        say(idle)
 
 
 def _describe(one: WatchedCrawl) -> str:

@@ -161,15 +161,16 @@ def add(
         payload, key=file.stem, new_id=str(uuid4()), now_s=system_readings().wall_s()
     )
     has_own_id = "provider_id" in payload
-    added = in_data_directory(
+    made = in_data_directory(
         output,
-        lambda home: providers.add(home.world, read.provider, has_own_id=has_own_id),
+        lambda home: providers.register(home.world, read, has_own_id=has_own_id),
         create=True,
     )
-    data = _data(added) | {"derived": read.derived}
+    added = made.provider
+    data = _data(added) | {"derived": made.derived}
     conclude(data, f"provider {added.key} is registered: {_terms(added)}", json=json)
-    if "provider_id" in payload and "provider_id" in read.derived and not json:
-        note(f"provider_id {added.provider_id} is derived from {read.derived['provider_id']}")
+    if has_own_id and "provider_id" in made.derived and not json:
+        note(f"provider_id {added.provider_id} is derived from {made.derived['provider_id']}")
 
 
 @commands.command("review")

@@ -27,7 +27,15 @@ from geomi.fetch.response import respond
 from geomi.fetch.retry import parse_retry_after
 from geomi.frontier import politeness
 from geomi.model.config import CrawlConfig
-from geomi.model.entry import Batch, HostState, HostUpdate, Lease, RequestCap
+from geomi.model.entry import (
+    NO_ANSWERS,
+    AnswerTimes,
+    Batch,
+    HostState,
+    HostUpdate,
+    Lease,
+    RequestCap,
+)
 from geomi.model.page import Fetched, Request
 from geomi.model.request_log import RequestPurpose, SentRequest
 from geomi.model.verdict import Outcome
@@ -415,6 +423,7 @@ class RequestTotals:
     requests: int
     bytes: int
     asked: tuple[SentRequest, ...]
+    answers: AnswerTimes = NO_ANSWERS
 
 
 class RequestCounter:
@@ -436,6 +445,7 @@ class RequestCounter:
         self._keeps_rows = keeps_rows
         self._slack_s = slack_s
         self._requests = self._bytes = 0
+        self._answers = NO_ANSWERS
         self._asked: list[SentRequest] = []
 
     def add(self, request: Request, fetched: Fetched, *, ip: str, owed_s: float) -> None:
@@ -447,9 +457,15 @@ class RequestCounter:
         """
         self._requests += 1
         self._bytes += fetched.wire_bytes
+        outcome = respond(fetched)
+        latest_s = fetched.started_s + request.total_timeout_s + self._slack_s
+        ended_s = min(fetched.ended_s, latest_s)
+        if request.purpose is RequestPurpose.PAGE and outcome not in politeness.UNANSWERED:
+            self._answers = self._answers.plus(
+                AnswerTimes(1, max(0.0, ended_s - fetched.started_s))
+            )
         if not self._keeps_rows:
             return
-        latest_s = fetched.started_s + request.total_timeout_s + self._slack_s
         at_s, line = (None, None) if request.purpose is RequestPurpose.ROBOTS else self.robots
         self._asked.append(
             SentRequest(
@@ -460,9 +476,9 @@ class RequestCounter:
                 purpose=request.purpose,
                 url=self._privacy.told(request.url),
                 started_s=fetched.started_s,
-                ended_s=min(fetched.ended_s, latest_s),
+                ended_s=ended_s,
                 status=fetched.status,
-                outcome=respond(fetched),
+                outcome=outcome,
                 floor_s=owed_s,
                 robots_at_s=at_s,
                 robots_line=line,
@@ -476,8 +492,9 @@ class RequestCounter:
 
     def take(self) -> RequestTotals:
         """Return the counts, and start again at zero."""
-        spent = RequestTotals(self._requests, self._bytes, self.take_rows())
+        spent = RequestTotals(self._requests, self._bytes, self.take_rows(), self._answers)
         self._requests = self._bytes = 0
+        self._answers = NO_ANSWERS
         return spent
 
     def take_rows(self) -> tuple[SentRequest, ...]:

@@ -106,23 +106,22 @@ async def look_for_proof(
 
 
 class SignIns:
-    """What the requests of one job show to whom."""
+    """What the requests of one job that signs in show to whom."""
 
     def __init__(self, world: World, job: CrawlJob, requests: Requests) -> None:
         self._world = world
         self._job = job.id
-        self._is_on = job.config.http.sign_in
         self._requests = requests
         self._book = SignInBook(world.store.named_values)
         self._told: set[str] = set()
 
     async def covers(self, url: Url) -> bool:
         """Return whether something is kept that may be shown to the origin of a URL."""
-        return self._is_on and bool(await self._kept(url))
+        return bool(await self._kept(url))
 
     async def headers(self, url: Url, session: HostSession, robots: JobRobots) -> Headers:
         """Return what the request for a URL shows; nothing to an origin that is not proved."""
-        if not self._is_on or url.authority != session.lease.host:
+        if url.authority != session.lease.host:
             return ()
         sign_in = await self._kept(url)
         if sign_in is None:

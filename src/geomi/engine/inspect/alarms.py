@@ -16,7 +16,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
-from statistics import fmean
 
 from geomi.chunk.check import (
     LEAST_PARTS,
@@ -36,7 +35,6 @@ from geomi.model.index.document import MAX_LISTED, DocumentFilter, DocumentState
 from geomi.model.job import CrawlJob, Expired, JobFilter, JobKind, JobState
 from geomi.model.verdict import Outcome, State
 from geomi.recrawl.report import PageChange
-from geomi.url.parse import parse as parse_url
 
 LEAST_REQUESTS = 20
 MIN_SUCCESS = 0.90
@@ -47,7 +45,7 @@ MAX_CHANGE = 0.50
 MAX_LATENCY_S = 5.0
 MAX_DURATION_S = 3 * 3600.0
 Outcomes = Mapping[tuple[State, Outcome | None, int | None], int]
-MOST_HOSTS = 1000
+MOST_SLOW_HOSTS = 20  # that are named: of more, the slowest
 MOST_DOCUMENTS = 50_000  # whose chunks are added up
 LOOKED_BACK = 100  # jobs, for the run before
 CHUNK_WORDS = {
@@ -90,7 +88,7 @@ class JobFigures:
     """What is known of a job so far.
 
     Args:
-        latencies: mean seconds by host.
+        latencies: mean seconds of a page, by host; of very many hosts, the slowest.
         indexed: pages of the run; where nothing is indexed, those that are kept.
         indexed_before: the same of the run before; None for a first run.
         miscounts: where the job's counters are not what its entries say, in words.
@@ -163,8 +161,7 @@ def judge(figures: JobFigures) -> tuple[Alarm, ...]:
 
 
 async def _figures(world: World, job: CrawlJob) -> JobFigures:
-    own = {url.authority for url in map(parse_url, job.seeds) if url}
-    hosts = await world.store.census.hosts(limit=MOST_HOSTS)
+    times = await world.store.census.response_times(job.id, limit=MOST_SLOW_HOSTS)
     now, before = await _pages(world, job)
     outcomes = await world.store.census.outcomes(job.id)
     return JobFigures(
@@ -176,7 +173,7 @@ async def _figures(world: World, job: CrawlJob) -> JobFigures:
         indexed_before=before,
         # Before a job is over, some of its pages are not cut yet.
         chunks=await count_chunks(world, job) if job.state.is_final else ChunkCounts(),
-        latencies={one.host: one.latency_s for one in hosts if one.host in own},
+        latencies=dict(times.slowest),
         is_over=job.state.is_final,
         miscounts=_miscounts(job, outcomes),
     )
@@ -290,9 +287,7 @@ def _slow(figures: JobFigures) -> list[Alarm]:
 def _whole(figures: JobFigures) -> list[Alarm]:
     found: list[Alarm] = []
     if figures.active_s > MAX_DURATION_S:
-        hours, limit = figures.active_s / 3600, MAX_DURATION_S / 3600
-        message = f"it has worked for {hours:.1f} hours (limit {limit:g})"
-        found.append(Alarm(AlarmRule.DURATION, round(figures.active_s), MAX_DURATION_S, message))
+        found.append(_long("it", figures.active_s, MAX_DURATION_S))
     before, now = figures.indexed_before, figures.indexed
     if figures.is_over and before:
         change = abs(now - before) / before
@@ -308,6 +303,22 @@ def _broken(figures: JobFigures) -> list[Alarm]:
     many = float(len(figures.miscounts))
     message = f"{'; '.join(figures.miscounts)}; `geomi doctor --deep` shows more"
     return [Alarm(AlarmRule.INVARIANT, many, 0.0, message, subject=Invariant.COUNTERS)]
+
+
+def judge_session(seconds: float, *, most_hours: float) -> Alarm | None:
+    """Return an alarm for a session over several providers that takes long (MON-06).
+
+    Args:
+        most_hours: from the settings; 0: a session may take as long as it wants.
+    """
+    if not most_hours or seconds < most_hours * 3600:
+        return None
+    return _long("the indexing session", seconds, most_hours * 3600)
+
+
+def _long(what: str, seconds: float, limit_s: float) -> Alarm:
+    message = f"{what} has worked for {seconds / 3600:.1f} hours (limit {limit_s / 3600:g})"
+    return Alarm(AlarmRule.DURATION, round(seconds), limit_s, message)
 
 
 def judge_chunks(counts: ChunkCounts) -> tuple[Alarm, ...]:
@@ -358,6 +369,7 @@ async def report_run(world: World, job: CrawlJob, provider: str) -> None:
     counts = changes.counts
     share = success_share(await world.store.census.outcomes(job.id))
     chunks = check(await count_chunks(world, job))
+    times = await world.store.census.response_times(job.id, limit=1)
     world.sink.emit(
         Reported(
             job=job.id,
@@ -368,7 +380,7 @@ async def report_run(world: World, job: CrawlJob, provider: str) -> None:
             deleted=counts[PageChange.DELETED] + counts[PageChange.UNREACHABLE],
             change_percent=round(changes.rate_percent, 3),
             success_percent=round(100 * share, 3),
-            response_ms=await _response_ms(world, job),
+            response_ms=round(1000 * (times.mean_s or 0.0)),
             seconds=round(job.active_s, 3),
             chunks={one.measure: _rounded(one.value) for one in chunks},
         )
@@ -377,11 +389,3 @@ async def report_run(world: World, job: CrawlJob, provider: str) -> None:
 
 def _rounded(value: float | None) -> float | None:
     return None if value is None else round(value, 4)
-
-
-async def _response_ms(world: World, job: CrawlJob) -> int:
-    """Return how long the provider's own hosts take to answer, on average."""
-    own = {url.authority for url in map(parse_url, job.seeds) if url}
-    hosts = await world.store.census.hosts(limit=MOST_HOSTS)
-    times = [one.latency_s for one in hosts if one.host in own and one.latency_s]
-    return round(1000 * fmean(times)) if times else 0

@@ -310,6 +310,7 @@ class VisitEndings:
             endorsed=end.found.endorsed,
             media_type=response.told_type(fetched),
             body_bytes=response.told_length(fetched),
+            answers=totals.answers,
         )
         archived = end.stored.capture if end.stored else None
         return ClosedVisit(settlement, archived, fetched.fetch_ms, end.found.links)

@@ -11,7 +11,8 @@ Rules kept for the request:
 
 Rules kept for its history:
 - A page has changed when the hash of its main text differs from the stored one (CHG-01, C-95).
-  Equal bytes are the same page, whatever is read of them now.
+  Equal bytes are the same page, whatever is read of them now. Where a job removes personal data
+  there is no hash of the bytes: its text is compared only with text of the same rules.
 - A page that its site no longer shows is gone: it is kept with a date, and visited again (C-38).
 - A visit that brought no answer about the page teaches nothing about its changes.
 - A recrawl follows a link only to a page that is new to the crawl, or that a sitemap says has
@@ -45,7 +46,7 @@ from geomi.model.entry import Discovered, EntryKind, Settlement, UrlEntry
 from geomi.model.history import ChangePool, HistoryUpdate, PageHistory, Version
 from geomi.model.index.document import document_id
 from geomi.model.job import CrawlJob
-from geomi.model.page import Capture, Duplicate, Fetched, Headers, PageLink, PageRecord
+from geomi.model.page import Capture, Duplicate, Fetched, Fingerprint, Headers, PageLink, PageRecord
 from geomi.model.robots import Signal, Signals
 from geomi.model.verdict import Outcome, State
 from geomi.recrawl.due import due_s
@@ -210,6 +211,8 @@ class ChangeTracker:
     def __init__(self, world: World, job: CrawlJob) -> None:
         self._world = world
         self._rules = job.config.recrawl
+        self._removes = job.config.safety.removes
+        self._reading = reading_rules(job.config, world.markdown_rules, version=world.version)
         self._crawl = job.crawl
 
     @property
@@ -259,11 +262,11 @@ class ChangeTracker:
             kin, host = pools.get(pattern, ChangePool()), pools.get("", ChangePool())
             return believe(of, kin, host, now_s=now_s, rules=self._rules)
 
-        changed = _changed(settled, before, history)
+        is_other = await self._is_other(settled, before)
         gap = Gap(
             from_s=max(history.visited_at_s, before.fetched_at_s),
             to_s=now_s,
-            changed=changed,
+            changed=_changed(settled, history, is_other=is_other),
             modified_at_s=_modified_s(settled),
             is_gone=settled.page is None,
         )
@@ -271,12 +274,25 @@ class ChangeTracker:
         again_s = due_s(
             now_s, known, belief(known), self._rules, gap_s=gap.length_s, depth=entry.depth
         )
-        old = (
-            Version(before.fingerprint.content_hash, gap.from_s)
-            if _is_other(settled, before)
-            else None
-        )
+        old = Version(before.fingerprint.content_hash, gap.from_s) if is_other else None
         return HistoryUpdate(known, again_s, pattern, evidence, old)
+
+    async def _is_other(self, settled: Settlement, before: PageRecord) -> bool | None:
+        """Say whether a page says something else than before; None where that cannot be told."""
+        if settled.page is None or not _differ(settled.page.fingerprint, before.fingerprint):
+            return False
+        return True if await self._is_comparable(before) else None
+
+    async def _is_comparable(self, before: PageRecord) -> bool:
+        """Whether a page was hashed as this job does it: by its bytes, or under the same rules."""
+        earlier = await self._world.store.jobs.get(before.record.job)
+        if earlier is not None and not (self._removes or earlier.config.safety.removes):
+            return True
+        try:
+            record = await self._world.archive.read(before.record)
+        except StoreError:  # also where its bytes are not here yet
+            return False
+        return _rules_of(read_line(record)) == self._reading
 
 
 def last_seen(earlier: EarlierPage | None) -> str:
@@ -348,20 +364,17 @@ def _time(at_s: float) -> datetime:
     return datetime.fromtimestamp(at_s, UTC)
 
 
-def _changed(settled: Settlement, before: PageRecord, history: PageHistory) -> bool | None:
+def _changed(settled: Settlement, history: PageHistory, *, is_other: bool | None) -> bool | None:
     """Say whether a page is another than at its last visit; None where that cannot be told."""
     if settled.page is not None:
-        return history.gone_at_s is not None or _is_other(settled, before)
+        return True if history.gone_at_s is not None else is_other
     if settled.outcome in NO_LONGER:
         return history.gone_at_s is None
     return None
 
 
-def _is_other(settled: Settlement, before: PageRecord) -> bool:
-    """Whether a page is here that says something else than the one that was stored."""
-    if settled.page is None:
-        return False
-    now, then = settled.page.fingerprint, before.fingerprint
+def _differ(now: Fingerprint, then: Fingerprint) -> bool:
+    """Whether two texts differ, and not only in how they were read of the same bytes."""
     return now.content_hash != then.content_hash and now.html_hash != then.html_hash
 
 

@@ -38,7 +38,6 @@ from geomi.engine.visit.revisit import (
     unchanged_capture,
     unchanged_row,
 )
-from geomi.engine.visit.sitemap_copy import keeps_sitemaps
 from geomi.engine.world import World
 from geomi.errors import BytesMissing
 from geomi.extract.media import is_readable
@@ -70,10 +69,10 @@ class Road:
         self._rules = rules
         self._privacy = rules.privacy
         self._requests = Requests(config, job.seeds, version=world.version)
-        self._sign_ins = SignIns(world, job, self._requests)
+        self._sign_ins = SignIns(world, job, self._requests) if config.http.sign_in else None
         self._robots = RobotsKeeper(world, job.id, config, self._requests, rules.privacy)
         self._revisits = Revisits(world, job)
-        self._keeps_sitemaps = keeps_sitemaps(config)
+        self._keeps_sitemaps = config.keeps_sitemaps
         self._changes = ChangeTracker(world, job)
         self._duplicates = Duplicates(world, rules)
         self._soft404 = Soft404(config.extract)
@@ -126,7 +125,8 @@ class Road:
             wall_s = self._world.clock.wall_s()
             refusal = await self._world.store.refusals.find(entry.url_hash, wall_s=wall_s)
             # Who signs in now may be let in.
-            if refusal is not None and not await self._sign_ins.covers(split(entry.url)):
+            signs_in = self._sign_ins
+            if refusal is not None and not (signs_in and await signs_in.covers(split(entry.url))):
                 return self._endings.left_alone(visit, refusal)
         return None
 
@@ -195,7 +195,7 @@ class Road:
             verdict = robots.judge(url)
             if not verdict.admitted:
                 return verdict
-            shown = await self._sign_ins.headers(url, session, robots)
+            shown = await self._sign_ins.headers(url, session, robots) if self._sign_ins else ()
             session.allowed_by(robots.fetched_s, robots.rule(url).line)
             asked.add(url.href)
             conditions = self._revisits.conditions(earlier, url.href)

@@ -16,7 +16,6 @@ from dataclasses import dataclass
 
 from geomi.engine.world import World
 from geomi.errors import StoreError, StoreFull
-from geomi.model.config import CrawlConfig
 from geomi.model.event import Warned
 from geomi.text.identifiers import sha256_hex
 from geomi.url.host import site_folder
@@ -63,11 +62,6 @@ class SitemapCopy:
         return SitemapFile(f"{domain}/{sha256_hex(url)}.{ending}", packed)
 
 
-def keeps_sitemaps(config: CrawlConfig) -> bool:
-    """Whether a job keeps the bytes of sitemaps."""
-    return config.store.sitemap_bytes > 0 and not config.safety.removes
-
-
 async def keep_sitemaps(
     world: World, job: str, files: Sequence[SitemapFile], *, max_bytes: int
 ) -> None:
@@ -77,7 +71,7 @@ async def keep_sitemaps(
     """
     left_out = 0
     try:
-        kept = dict(await world.archive.sitemaps.sizes(job)) if files else {}
+        kept = dict(await world.archive.sitemaps.sizes(job))
         for file in files:
             others = sum(size for name, size in kept.items() if name != file.name)
             if others + len(file.packed) > max_bytes:

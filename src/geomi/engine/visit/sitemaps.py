@@ -7,6 +7,7 @@ limit leaves out is counted like a link that a rule excludes: its pages may be f
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from geomi.engine.visit.identity import key_of_kind
 from geomi.engine.visit.rules import JobRules
@@ -35,10 +36,14 @@ class Sitemaps:
         return self._judged(urls, parent, 0)
 
     def listed(self, entry: UrlEntry, urls: Sequence[str]) -> Named:
-        """Judge what a sitemap index lists; it may name nothing on another host (C-82)."""
+        """Judge what a sitemap index lists; it may name nothing on another host (C-82).
+
+        What it lists comes as early as the index does.
+        """
         foreign = [url for url in urls if not _is_on(entry.host, url)]
         own = [url for url in urls if _is_on(entry.host, url)]
         found, excluded = self._judged(own, entry.url, entry.nesting + 1)
+        found = tuple(replace(one, priority=entry.priority) for one in found)
         return found, excluded + tuple(Exclusion("sitemap.host", url) for url in foreign)
 
     def _judged(self, urls: Sequence[str], parent: str, nesting: int) -> Named:

@@ -57,7 +57,7 @@ class Heartbeat:
         self._counted = 0
         self._beat_s = 0.0
         self.is_enrolled = False
-        self.trouble: StoreError | None = None  # why the last beat was not written down
+        self._troubles: dict[str, StoreError] = {}
 
     async def enrol(self, role: WorkerRole, configs: Iterable[CrawlConfig] = ()) -> None:
         """Make this process known; a request of a job's may take as long as its deadline says."""
@@ -97,10 +97,13 @@ class Heartbeat:
         Args:
             endures: go on where the store refuses a beat, for a process that has more to do than
                 to write; it is told once, and `trouble` says so until a beat is written again.
+                What the system refuses for a while, such as a file handle, every process endures.
         """
         async with asyncio.TaskGroup() as group:
-            group.create_task(self._repeat(self._beat, endures=endures), name="beat")
-            group.create_task(self._repeat(self._look_after, endures=endures), name="tend")
+            beating = self._repeat("beat", self._beat, endures=endures)
+            group.create_task(beating, name="beat")
+            tending = self._repeat("tend", self._look_after, endures=endures)
+            group.create_task(tending, name="tend")
 
     async def leave(self) -> None:
         """Say goodbye: nothing of this process is left to be looked after."""
@@ -113,20 +116,40 @@ class Heartbeat:
         """How often it beats."""
         return self._world.silence_s / BEATS_PER_SILENCE
 
-    async def _repeat(self, work: Callable[[], Awaitable[None]], *, endures: bool) -> None:
+    @property
+    def trouble(self) -> StoreError | None:
+        """Why the last beat was not written, or what the dead left not put in order; if so."""
+        return next(iter(self._troubles.values()), None)
+
+    async def _repeat(
+        self, name: str, work: Callable[[], Awaitable[None]], *, endures: bool
+    ) -> None:
         while True:
             await asyncio.sleep(self.every_s)
             try:
                 await work()
+            except OSError as error:
+                told = StoreError(f"the system refused what a heartbeat needs: {error.strerror}")
+                told.__cause__ = error
+                self._endure(name, told)
             except StoreError as error:
                 if not endures:
                     raise
-                self._endure(error)
+                self._endure(name, error)
+            else:
+                self._recover(name)
 
-    def _endure(self, error: StoreError) -> None:
-        if self.trouble is None:
+    def _endure(self, name: str, error: StoreError) -> None:
+        if not self._troubles:
             self._world.sink.emit(Warned("", error.message, error.hint))
-        self.trouble = error
+        self._troubles[name] = error
+
+    def _recover(self, name: str) -> None:
+        was = self._troubles.pop(name, None)
+        if was is not None and not self._troubles:
+            is_system = isinstance(was.__cause__, OSError)
+            told = "the system grants it again" if is_system else "the store can be written again"
+            self._world.sink.emit(Warned("", told))
 
     async def _beat(self) -> None:
         self._show_presence()
@@ -150,9 +173,6 @@ class Heartbeat:
                 Warned("", "this worker counted as dead; other workers took over its hosts")
             )
             await self.enrol(self._card.role)
-        if self.trouble is not None:
-            self.trouble = None
-            self._world.sink.emit(Warned("", "the store can be written again"))
 
     def _show_presence(self) -> None:
         try:

@@ -23,8 +23,9 @@ from geomi.engine.worker.batch import JobBatches
 from geomi.engine.worker.settler import Settler
 from geomi.engine.world import World
 from geomi.errors import LeaseLost
+from geomi.frontier.priority import LOWEST
 from geomi.model.config import CrawlConfig
-from geomi.model.entry import Lease, UrlEntry
+from geomi.model.entry import EntryKind, Lease, Settlement, UrlEntry
 from geomi.model.event import Warned
 from geomi.model.job import CrawlJob, JobState, StopReason
 from geomi.model.tenant import TenantUsage
@@ -57,9 +58,9 @@ class Worker:
         self._privacy = rules.privacy
         self._changed = asyncio.Event()
         self._settler = Settler(world, job, gate, self._changed.set)
-        self._batches = JobBatches(world, job)
         # Batches of earlier settings have to be ended, too.
-        self._has_batches = job.config.has_batches or job.batch.number > 0
+        has_batches = job.config.has_batches or job.batch.number > 0
+        self._batches = JobBatches(world, job) if has_batches else None
         self._hosts: dict[asyncio.Task[None], HostSession] = {}
         self._stop: StopReason | None = None
         self._looked_s = float("-inf")
@@ -103,14 +104,14 @@ class Worker:
                 await self._lease_until_done(group)
             finally:
                 self._settler.close()
-        if self._has_batches and self._stop is StopReason.MAX_PAGES:
+        if self._batches and self._stop is StopReason.MAX_PAGES:
             await self._batches.judge()
             if await self._batches.has_failed():
                 self._stop = StopReason.FAILED
         return self._stop or StopReason.DONE
 
     async def _lease_until_done(self, group: asyncio.TaskGroup) -> None:
-        if self._has_batches:
+        if self._batches:
             await self._batches.turn()
         while True:
             self._changed.clear()
@@ -163,15 +164,20 @@ class Worker:
         self._changed.set()
 
     async def _serve(self, lease: Lease, session: HostSession) -> None:
-        """Visit the leased entries of one host in order, then give it back."""
+        """Visit the leased entries of one host in order, then give it back.
+
+        It goes back early where a sitemap has named others that come before the next entry.
+        """
+        ahead = LOWEST
         try:
             if not await session.take_place():
                 return
             for entry in lease.entries:
                 if self._stop is not None or self._job.paused or session.must_rest():
                     return
-                if not await self._visit(entry, session):
+                if entry.priority < ahead or (found := await self._visit(entry, session)) is None:
                     return
+                ahead = max(ahead, found)
         except MustRest:
             return  # the host goes back until then, and its entries wait with it
         except LeaseLost as lost:
@@ -179,18 +185,20 @@ class Worker:
         finally:
             self._settler.release(session.farewell())
 
-    async def _visit(self, entry: UrlEntry, session: HostSession) -> bool:
-        """Visit one entry and hand it over; False when its host must wait first.
+    async def _visit(self, entry: UrlEntry, session: HostSession) -> int | None:
+        """Visit one entry and hand it over; None when its host must wait first.
 
         Nothing of it is held here while the next one comes, which may wait for the room it takes.
+        Return the highest priority of the sitemaps that a sitemap has named.
         """
         if session.is_down():
             visit: ClosedVisit | None = await self._road.unvisited(entry, session)
         else:
             visit = await self._road.visit(entry, session)
-        if visit is not None:
-            await self._settler.put(visit)
-        return visit is not None
+        if visit is None:
+            return None
+        await self._settler.put(visit)
+        return _named_priority(visit.settlement)
 
     async def _look(self) -> None:
         """Read the job's row now and then: it may be paused, or a limit may be reached."""
@@ -218,7 +226,7 @@ class Worker:
     async def _is_done(self) -> bool:
         if self._hosts or not self._settler.is_idle:
             return False
-        if self._has_batches:
+        if self._batches:
             await self._batches.turn()
             if await self._batches.has_failed():
                 self.drain(StopReason.FAILED)
@@ -263,6 +271,13 @@ def stop_reason(job: CrawlJob, *, active_s: float) -> StopReason | None:
     if limits.max_time_s and active_s >= limits.max_time_s:
         return StopReason.MAX_TIME
     return None
+
+
+def _named_priority(visit: Settlement) -> int:
+    if visit.entry.kind is not EntryKind.SITEMAP:
+        return LOWEST
+    named = (one.priority for one in visit.discovered if one.kind is EntryKind.SITEMAP)
+    return max(named, default=LOWEST)
 
 
 def quota_reason(standing: TenantUsage) -> StopReason | None:

@@ -129,7 +129,8 @@ class Settler:
         captures = [visit.capture for visit in visits if visit.capture is not None]
         await spool_texts(self._world, self._job, captures)
         files = [visit.sitemap for visit in visits if visit.sitemap is not None]
-        await keep_sitemaps(self._world, self._job, files, max_bytes=self._sitemap_bytes)
+        if files:
+            await keep_sitemaps(self._world, self._job, files, max_bytes=self._sitemap_bytes)
         places = iter(await self._world.archive.append(self._job, captures) if captures else ())
         settlements = []
         for visit in visits:

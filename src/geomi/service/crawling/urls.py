@@ -130,15 +130,18 @@ def status_of(
     return UrlStatus.PROCESSING if is_awaited else UrlStatus.COMPLETED
 
 
-def urls_end_s(job: CrawlJob) -> int | None:
-    """Return when the URLs of a job are deleted at the earliest (wall clock); None: not known."""
-    kept_s = [
-        days * DAY_S for days in (job.config.retention.urls_days, job.config.retention.jobs_days)
-    ]
-    terms = [one for one in kept_s if one]
-    if not job.state.is_final or not terms:
+async def end_s(desk: TenantService, job: CrawlJob) -> int | None:
+    """Return when the URLs of a job are deleted at the earliest (wall clock); None: not known.
+
+    All jobs of a crawl are kept until its last run is old enough.
+    """
+    rules, store = job.config.retention, desk.world.store
+    terms = [days * DAY_S for days in (rules.urls_days, rules.jobs_days) if days]
+    runs = await store.histories.runs(job.crawl or job.id) if terms else []
+    last = await store.jobs.get(runs[-1]) if runs else None
+    if last is None or not last.state.is_final:
         return None
-    return round((job.ended_at_s or job.created_at_s) + min(terms))
+    return round((last.ended_at_s or last.created_at_s) + min(terms))
 
 
 def place_text(place: PageCursor) -> str:

@@ -8,15 +8,26 @@ and `blocked` with entries that ended so. `admit` decides when a pattern is a tr
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from typing import TypeVar
 
-from geomi.model.entry import Batch, Discovered, Novelty, Settlement, Tally, UrlHash
+from geomi.model.entry import (
+    NO_ANSWERS,
+    AnswerTimes,
+    Batch,
+    Discovered,
+    Novelty,
+    Settlement,
+    Tally,
+    UrlHash,
+)
 from geomi.model.job import CrawlStats
 from geomi.model.request_log import SentRequest
 from geomi.model.verdict import Outcome, State
 
 EXAMPLES = 5  # enough to recognise a rule at work (C-93)
 COUNTERS = tuple(CrawlStats.__dataclass_fields__)
+T = TypeVar("T")
 Found = dict[UrlHash, tuple[Discovered, float]]  # with the time it was found at
 
 
@@ -41,6 +52,24 @@ def total(parts: Iterable[CrawlStats]) -> CrawlStats:
     """Add counters up."""
     rows = [[getattr(part, name) for name in COUNTERS] for part in parts]
     return CrawlStats(*map(sum, zip(*rows, strict=True))) if rows else CrawlStats()
+
+
+@dataclass(frozen=True, slots=True)
+class QueueProgress:
+    """What visits add to one queue: entries that have ended, and the times of answers."""
+
+    ended: int = 0
+    answers: AnswerTimes = NO_ANSWERS
+
+
+def progress_of(visits: Iterable[tuple[T, Settlement, str]]) -> dict[T, QueueProgress]:
+    """Add up visits by their queues; each with its queue, and the state that its entry has now."""
+    found: dict[T, QueueProgress] = {}
+    for queue, visit, state in visits:
+        before = found.get(queue, QueueProgress())
+        ended = before.ended + (state != State.PENDING)
+        found[queue] = QueueProgress(ended, before.answers.plus(visit.answers))
+    return found
 
 
 def all_asked(batch: Batch) -> list[SentRequest]:

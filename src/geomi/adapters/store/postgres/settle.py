@@ -15,7 +15,6 @@ Pages are written in place of their last visits, with the bands by which similar
 from __future__ import annotations
 
 import json
-from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import astuple
 
@@ -26,6 +25,7 @@ from geomi.adapters.store.accounting.counters import (
     all_asked,
     count,
     finds_of_own_pattern,
+    progress_of,
     tally_with_growth,
     tally_with_visit,
     total,
@@ -73,6 +73,7 @@ _CAPTURE = (
     "url_hash", "url", "record_segment", "record_offset", "record_length",
     "response_segment", "response_offset", "response_length", "exact_key", "seq",
 )  # fmt: skip
+_PROGRESS = ("queues", "ended", "answers", "answer_s")
 _TALLY = (
     "queue", "pattern", "visited", "stale_links", "stale_text", "text_mark", "stale_growth",
 )  # fmt: skip
@@ -221,10 +222,14 @@ class _Books:
         self, closed: Sequence[Closed], hosts: Sequence[HostRow], links: LinkBatch
     ) -> None:
         """Let queues know what has ended and what was found, and when their hosts are free."""
-        ended = Counter(queue for _, queue, state in closed if state != State.PENDING)
-        lock_queues(self.db, ended.keys() | links.new.keys() | links.reopened.keys(), hosts)
-        if ended:
-            self.db.send(SQL["shrink"], columns(list(ended.items()), ("queues", "ended")))
+        progress = progress_of((queue, visit, state) for visit, queue, state in closed)
+        lock_queues(self.db, progress.keys() | links.new.keys() | links.reopened.keys(), hosts)
+        if progress:
+            rows = [
+                (queue, one.ended, one.answers.answers, float(one.answers.seconds))
+                for queue, one in progress.items()
+            ]
+            self.db.send(SQL["shrink"], columns(rows, _PROGRESS))
         links.grow()
         rest_hosts(self.db, hosts)
 

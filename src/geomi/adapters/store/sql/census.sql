@@ -141,6 +141,14 @@ WHERE queues.job = (SELECT number FROM jobs WHERE id = :job AND tenant = :tenant
 ORDER BY queues.number, url_hash
 LIMIT :many;
 
+-- name: response_times
+-- How long the slowest hosts of a job took to answer, on average; last of each, all its hosts.
+SELECT host, answer_s / answers AS mean_s, SUM(answer_s) OVER () / SUM(answers) OVER ()
+FROM queues
+WHERE job = (SELECT number FROM jobs WHERE id = :job AND tenant = :tenant) AND answers > 0
+ORDER BY mean_s DESC, host
+LIMIT :many;
+
 -- name: hosts
 -- The hosts of a tenant's jobs, by name. `+`: queues are found by their job, not by their host.
 SELECT host, next_s, crawl_delay_s, backoff_s, errors, latency_s, ip

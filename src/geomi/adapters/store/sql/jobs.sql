@@ -70,7 +70,7 @@ WHERE id = :job AND tenant = :tenant AND state = /* job pending */ AND NOT pause
 -- name: update
 -- Write what changes while a job runs, the counters left out; none goes on whose URLs have gone.
 UPDATE jobs
-SET config = :config, delay_s = :delay_s, crawl_delay_cap_s = :crawl_delay_cap_s,
+SET config = :config, origins = :origins, delay_s = :delay_s, crawl_delay_cap_s = :crawl_delay_cap_s,
     max_pages = :max_pages, max_hosts = :max_hosts, per_ip = :per_ip, state = :state,
     paused = :paused, started_at_s = :started_at_s, ended_at_s = :ended_at_s, stop = :stop,
     error = :error, is_active = :is_active, importance = :importance,

@@ -9,7 +9,6 @@ answer.
 from __future__ import annotations
 
 import json
-from collections import Counter
 from collections.abc import Sequence
 from dataclasses import astuple
 from functools import partial
@@ -21,6 +20,7 @@ from geomi.adapters.store.accounting.counters import (
     all_asked,
     count,
     finds_of_own_pattern,
+    progress_of,
     tally_with_visit,
     total,
     with_examples,
@@ -125,9 +125,14 @@ class _Books:
         write_learned(self.db, self.tenant, closed)
         count_usage(self.db, self.tenant, closed, wall_s=wall_s)
         for job, visits in self._visits.items():
-            ended = Counter(v.entry.host for v, state in visits if state != State.PENDING)
-            for host, many in ended.items():
-                values = {"queue": self._queue(job, host), "ended": many}
+            progress = progress_of((v.entry.host, v, state) for v, state in visits)
+            for host, one in progress.items():
+                values = {
+                    "queue": self._queue(job, host),
+                    "ended": one.ended,
+                    "answers": one.answers.answers,
+                    "answer_s": one.answers.seconds,
+                }
                 self.db.execute(SQL["shrink"], values)
             sums = total(count(visit) for visit, _ in visits)
             self.db.execute(
@@ -135,7 +140,7 @@ class _Books:
                 {name: getattr(sums, name) for name in COUNTERS}
                 | {
                     "job": job,
-                    "ended": ended.total(),
+                    "ended": sum(one.ended for one in progress.values()),
                     "completed": sum(state == State.COMPLETED for _, state in visits),
                 },
             )

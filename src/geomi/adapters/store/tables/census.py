@@ -22,6 +22,7 @@ from geomi.model.entry import (
     EntryFilter,
     EntryPage,
     RemainingWork,
+    ResponseTimes,
     Tally,
     UrlEntry,
     WaitingRegion,
@@ -116,6 +117,15 @@ class CensusTable:
         """Return how often a host was lent."""
         row = await self._database.read(lambda db: db.row(SQL["leases"], {"host": host}))
         return int(row[0]) if row else 0
+
+    async def response_times(self, job: str, *, limit: int) -> ResponseTimes:
+        """Return how long the pages of a job took to answer, and which of its hosts are slowest."""
+        values = self._of(job) | {"many": entries_shown(limit)}
+        rows = await self._database.read(lambda db: db.rows(SQL["response_times"], values))
+        return ResponseTimes(
+            mean_s=rows[0][2] if rows else None,
+            slowest=tuple((host, seconds) for host, seconds, _ in rows),
+        )
 
     async def regions(self, job: str) -> list[WaitingRegion]:
         """Count what waits of a job by the regions that serve it; nothing where it names none."""

@@ -149,6 +149,7 @@ def running_columns(job: CrawlJob) -> dict[str, Any]:
     config, demands, budget = job.config, demands_of(job.config), budget_of(job.config)
     return {
         "config": encode(config),
+        "origins": encode(job.origins),
         "delay_s": demands.floor_s,
         "crawl_delay_cap_s": demands.cap_s,
         "max_pages": config.limits.max_pages,

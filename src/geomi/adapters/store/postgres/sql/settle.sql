@@ -56,9 +56,13 @@ WHERE entries.queue = done.queue AND entries.url_hash = done.url_hash
 RETURNING entries.queue, entries.url_hash, entries.state;
 
 -- name: shrink
--- Entries of queues have ended.
-UPDATE queues SET pending = pending - done.ended
-FROM unnest(%(queues)b::bigint[], %(ended)b::bigint[]) AS done (queue, ended)
+-- Entries of queues have ended, and requests for pages were answered.
+UPDATE queues
+SET pending = pending - done.ended, answers = queues.answers + done.answers,
+    answer_s = queues.answer_s + done.answer_s
+FROM unnest(
+    %(queues)b::bigint[], %(ended)b::bigint[], %(answers)b::bigint[], %(answer_s)b::float8[]
+) AS done (queue, ended, answers, answer_s)
 WHERE queues.number = done.queue;
 
 -- name: count

@@ -19,8 +19,10 @@ WHERE queue = ?8 AND url_hash = ?9 AND attempts = ?10
     AND ?1 IN (/* entry before reopen */) AND kind = 'page' AND depth < ?2;
 
 -- name: shrink
--- Entries of a queue have ended.
-UPDATE queues SET pending = pending - :ended WHERE number = :queue;
+-- Entries of a queue have ended, and requests for pages were answered.
+UPDATE queues
+SET pending = pending - :ended, answers = answers + :answers, answer_s = answer_s + :answer_s
+WHERE number = :queue;
 
 -- name: count
 -- Add the visits of one transaction to a job's counters.
