@@ -19,7 +19,7 @@ CHECKED := src tests tools $(wildcard bench)
 SOURCES := $(shell find src tests -type f -not -name '*.py[co]')
 PIP_INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt
 
-.PHONY: demo test check format bench bench-all prove chaos soak requirements coverage parts screenshots clean help
+.PHONY: demo test check format bench bench-all prove chaos explore soak requirements coverage parts screenshots clean help
 .DEFAULT_GOAL := help
 
 help: ## say what can be made
@@ -51,12 +51,16 @@ bench: $(DEV) ## measure a crawl beside its peers, in under five minutes
 bench-all: $(DEV) ## the same with more rounds, for numbers worth quoting
 	$(BIN)/python -m bench.crawl --rounds 7 --budget-s 3600
 
-prove: $(DEV) parts ## run the long suites whole: marked tests, then every fault of make chaos
+prove: $(DEV) parts ## run the long suites whole: marked tests, make explore, every fault of make chaos
 	$(BIN)/python -m pytest $(PYTEST_FLAGS) -m prove tests
+	@$(MAKE) --no-print-directory explore
 	@$(MAKE) --no-print-directory chaos
 
 chaos: $(DEV) ## kill, starve and cut off crawls on both databases, and see what is left
 	$(BIN)/python -m tests.chaos --kills $(KILLS) $(CHAOS_FLAGS)
+
+explore: $(DEV) ## explore every interleaving of the claim protocol to a depth, and kill its mutants
+	$(BIN)/python -m tests.explore
 
 soak: $(DEV) ## serve three tenants for 30 minutes with kills; memory, handles and log stay flat
 	$(BIN)/python -m tests.e2e.soak --minutes $(MINUTES)

@@ -29,7 +29,7 @@
     ├── SourceError           an external source refused, or answered unusably          exit 7
     │   ├── LibraryUnknown    it has no library of this id
     │   └── SourceBusy        a later try may succeed
-    └── RuleBroken            the request log shows a request that broke a rule         exit 6
+    └── RuleBroken            log or store show what must not be                        exit 6
 
 Each has the exit code of the command line, so that the command line only translates.
 """
@@ -183,7 +183,7 @@ class BatchFailed(GeomiError):
 
 
 class RuleBroken(GeomiError):
-    """The log of requests shows that a rule of politeness was broken."""
+    """The log of requests, or what is stored, shows that something was broken that must hold."""
 
     exit_code = 6
 

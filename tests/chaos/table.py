@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
+from geomi.engine.audit import invariants
 from tests.support.aftermath import Aftermath
 
 HEADS = (
@@ -56,8 +57,7 @@ class Row:
         self.held += held
         self.impolite += len(found.impolite)
         told = [f"lost: {url}" for url in found.lost] + [*found.impolite, *found.faults]
-        if found.refetched > held.urls:
-            told.append(f"{found.refetched} pages were asked for again, {held.urls} were lent")
+        told += invariants.asked_again(found.refetched, held.urls)
         self.wrong += [f"{about}: {line}" if about else line for line in told]
 
     def join(self, other: Row) -> None:

@@ -21,7 +21,7 @@ from geomi.adapters.machine.clock import (
 )
 from geomi.ports.runtime import ClockAnchor, ClockComparison
 from tests.contracts.reference import MemoryStore, open_memory
-from tests.contracts.suites.material import batch, begin, claim, give_back, url
+from tests.contracts.suites.material import batch, begin, claim, give_back, job, url
 from tests.support.clock import HandClock
 from tests.support.stores import with_parts
 from tests.support.waiting import waits
@@ -98,6 +98,22 @@ async def test_after_a_reboot_time_is_not_before_the_last_response(
     assert machine.open(store).now_s() == now_s
     machine.pass_time(4)
     assert machine.open(store).now_s() == now_s + 4
+
+
+@waits
+async def test_after_a_reboot_before_the_first_response_nothing_waits_for_the_clock() -> None:
+    """A crawl began, the machine started again with its clock a day back: it goes on at once.
+
+    The explorer of the claim protocol found it: claim, pass, reboot.
+    """
+    machine, store = Machine(), open_memory("local")
+    handles = with_parts(store)
+    began_s = machine.open(store).now_s()
+    await handles.jobs.create(job())
+    await handles.frontier.add("job", [url()], now_s=began_s)
+    machine.boot, machine.up_s, machine.wall_s = "boot-2", 3.0, began_s - DAY_S
+    now_s = machine.open(store).now_s()
+    assert len(await claim(handles, now_s=now_s)) == 1
 
 
 @waits

@@ -14,9 +14,11 @@ from pathlib import Path
 
 import pytest
 
+from geomi.adapters.store.postgres.address import read_address
 from geomi.errors import StoreError
 from tests.e2e.command import LOCAL, clean_env, records, run, start
 from tests.service.seed_web import WEB, seed_web
+from tests.support.postgres import Cluster
 from tests.support.s3 import S3Server
 from tests.support.seed_contracts import lay_contract
 from tests.support.server import Reply, Site
@@ -132,6 +134,29 @@ def test_an_export_and_the_doctor_know_where_the_archive_is(tmp_path: Path, s3: 
     assert f"GEOMI_BLOBS={_place(url)}" in told.stderr
     looked = run("doctor", "-o", str(tmp_path), env={"GEOMI_BLOBS": url})
     assert f"archive: {_place(url)} can be reached" in looked.stdout
+
+
+def test_the_doctor_looks_deep_into_a_database_and_a_bucket(
+    tmp_path: Path, s3: S3Server, cluster: Cluster
+) -> None:
+    import psycopg  # an extra
+
+    url, env = s3.new_prefix(), {"GEOMI_DB": cluster.new_schema()}
+    with Site(random_web(9, pages=5).routes) as site:
+        assert run(*_crawl(site, tmp_path, url), env=env).returncode == 0
+    look = ("doctor", "--deep", "--allow-private", "--blobs", url, "-o", str(tmp_path), "--json")
+    sound = run(*look, env=env)
+    assert sound.returncode == 0, sound.stdout + sound.stderr
+    address = read_address(env["GEOMI_DB"])
+    with psycopg.connect(address.url) as db:
+        db.execute(f'UPDATE "{address.schema}".jobs SET failed = failed + 2')
+    for name in _there(s3, url):
+        s3.objects(url).delete(name)
+    broken = run(*look, env=env)
+    assert broken.returncode == 6
+    found = {one["invariant"]: one for one in json.loads(broken.stdout)["invariants"]}
+    assert {name for name, one in found.items() if one["broken"]} == {"counters", "readable"}
+    assert "a recount says" in found["counters"]["examples"][0]
 
 
 def test_a_wrong_key_is_found_out_before_the_first_page(tmp_path: Path, s3: S3Server) -> None:

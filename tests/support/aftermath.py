@@ -2,8 +2,9 @@
 
 What the servers saw and what the crawl left are held against each other: no page is lost, no host
 was asked too early or twice at once, counters equal a recount and the log, every page's bytes can
-be read, and every output has each page once. Whoever writes a store, an archive or a supervisor can
-let it die as often as they like and then ask here.
+be read, and every output has each page once. What must hold is decided in
+`geomi.engine.audit.invariants`; here is only what servers alone know. Whoever writes a store, an
+archive or a supervisor can let it die as often as they like and then ask here.
 """
 
 from __future__ import annotations
@@ -19,7 +20,9 @@ from pathlib import Path
 import orjson
 
 from geomi.app import DataDirectory
+from geomi.engine.audit import invariants
 from geomi.engine.audit.audit import audit
+from geomi.engine.audit.invariants import Recount
 from geomi.errors import GeomiError
 from geomi.model.entry import UrlEntry
 from geomi.model.job import CrawlJob, JobState
@@ -28,7 +31,6 @@ from geomi.model.request_log import SentRequest
 from geomi.model.verdict import Outcome, State
 from tests.support.server import Seen, Site
 
-TIMER_SLACK_S = 0.001  # a monotonic clock read in two processes
 ROBOTS = "/robots.txt"
 PAGE = 1000
 MAX_TOLD = 5  # of each kind of violation; all are counted
@@ -84,16 +86,16 @@ async def look_back(home: DataDirectory, sites: Sequence[Site], wanted: Wanted) 
     breaches = (f"audit: {breach}" for host in found.hosts for breach in host.breaches)
     impolite = [*(line for site in sites for line in _hurried(site, wanted.delay_s)), *breaches]
     faults = [
-        *_miscounted(job, entries, rows),
+        *invariants.miscounted(job.stats, _recount(entries, rows, len(asked))),
         *await _misjudged(home, job),
-        *_mislogged(job, asked, seen, logged),
+        *_mislogged(seen, logged),
         *[line async for line in _unreadable(home, rows, wanted.pages)],
         *await _missing_in_segments(home, job, wanted.pages),
         *_misprinted(home.root, wanted),
     ]
     pages = {url: many for url, many in seen.items() if not url.endswith(ROBOTS)}
     return Aftermath(
-        lost=tuple(sorted(wanted.pages.keys() - done)),
+        lost=tuple(invariants.lost(wanted.pages, done)),
         refetched=sum(pages.values()) - len(pages),
         robots=seen.total() - sum(pages.values()) - sum(ROBOTS in url for url in seen),
         unlogged=(seen - logged).total(),
@@ -127,7 +129,7 @@ def _hurried(site: Site, delay_s: float) -> Iterator[str]:
     log = sorted((one for one in site.log if not one.is_late), key=lambda one: one.started_s)
     for earlier, later in pairwise(log):
         gap_s = later.started_s - _end_s(earlier)
-        if gap_s < delay_s - TIMER_SLACK_S:
+        if invariants.too_close(gap_s, delay_s):
             yield (
                 f"{site.address}: {later.target} came {gap_s:.4f} s after {earlier.target},"
                 f" {delay_s} s were owed"
@@ -138,26 +140,17 @@ def _end_s(seen: Seen) -> float:
     return seen.started_s if seen.ended_s is None else seen.ended_s
 
 
-def _miscounted(
-    job: CrawlJob, entries: Sequence[UrlEntry], rows: Sequence[CaptureRow]
-) -> Iterator[str]:
-    """Recount a job from its entries and captures."""
-    stats = job.stats
+def _recount(entries: Sequence[UrlEntry], rows: Sequence[CaptureRow], logged: int) -> Recount:
+    """Count a job anew from its entries, its captures and the log; every page counts here."""
     states = Counter(entry.state for entry in entries)
-    twins = sum(entry.outcome is Outcome.DUPLICATE for entry in entries)
-    recounts = (
-        ("discovered", stats.discovered, len(entries)),
-        ("failed", stats.failed, states[State.FAILED]),
-        ("skipped", stats.skipped, states[State.SKIPPED]),
-        ("blocked", stats.blocked, states[State.BLOCKED]),
-        ("collected", stats.collected, len(rows)),
-        ("collected", stats.collected, len({row.url for row in rows})),
-        ("settled", stats.settled, states[State.COMPLETED] + states[State.FAILED]),
-        ("duplicates", stats.duplicates, twins),
+    return Recount(
+        by_state=states,
+        duplicates=sum(entry.outcome is Outcome.DUPLICATE for entry in entries),
+        captures=len(rows),
+        urls=len({row.url for row in rows}),
+        logged=logged,
+        settled=states[State.COMPLETED] + states[State.FAILED],
     )
-    for name, told, counted in recounts:
-        if told != counted:
-            yield f"{name} is {told}, a recount says {counted}"
 
 
 async def _misjudged(home: DataDirectory, job: CrawlJob) -> list[str]:
@@ -173,12 +166,8 @@ async def _misjudged(home: DataDirectory, job: CrawlJob) -> list[str]:
     return told
 
 
-def _mislogged(
-    job: CrawlJob, asked: Sequence[SentRequest], seen: Counter[str], logged: Counter[str]
-) -> Iterator[str]:
-    """Hold the counter of requests, the log and what servers saw against each other."""
-    if job.stats.requests > len(asked):
-        yield f"{job.stats.requests} requests are counted, {len(asked)} are in the log"
+def _mislogged(seen: Counter[str], logged: Counter[str]) -> Iterator[str]:
+    """Hold the log and what servers saw against each other."""
     for url, many in (logged - seen).items():
         yield f"{url} is {many} times more in the log than the server saw it"
 
@@ -195,8 +184,8 @@ async def _unreadable(
         except GeomiError as error:
             yield f"the record of {row.url}: {error.message}"
             continue
-        if record["url"] != row.url:
-            yield f"the record of {row.url} is one of {record['url']}"
+        for told in invariants.misread([row.url], [record["url"]]):
+            yield told
 
 
 async def _missing_in_segments(

@@ -154,6 +154,10 @@ class Census(Protocol):
         """
         ...
 
+    async def leases(self, host: str) -> int:
+        """Return how often a host was lent, by whatever job and tenant."""
+        ...
+
     async def response_times(self, job: str, *, limit: int) -> ResponseTimes:
         """Return how long the pages of a job took to answer, and which of its hosts are slowest."""
         ...

@@ -124,6 +124,10 @@ class MemoryCensus:
         is_full = bool(found) and len(found) == entries_shown(limit)
         return EntryPage(tuple(places[place] for place in found), found[-1] if is_full else edge)
 
+    async def leases(self, host: str) -> int:
+        """Return how often a host was lent."""
+        return self._world.host(host).token
+
     async def response_times(self, job: str, *, limit: int) -> ResponseTimes:
         """Return how long the pages of a job took to answer, and which of its hosts are slowest."""
         book = self._world.find_book(job, self._tenant)

@@ -48,6 +48,16 @@ class TestReserving:
         assert (lease.host, lease.entries, lease.token) == ("new.test:443", (), 1)
         assert (lease.until_s, lease.floor_s) == (START_S + LEASE_S, DELAY_S)
 
+    @waits
+    async def test_every_lease_of_a_host_is_counted(self, stores: Stores) -> None:
+        store = stores("local")
+        assert await store.census.leases("new.test:443") == 0
+        for number in (1, 2):
+            lease = await reserve(store, "new.test:443", now_s=START_S + 100 * number)
+            assert isinstance(lease, Lease)
+            assert await stores("another").census.leases("new.test:443") == number
+            await store.frontier.settle(batch(give_back(lease)))
+
     @pytest.mark.req("POL-05")
     @waits
     async def test_a_reserved_host_is_not_claimed_and_a_claimed_one_not_reserved(

@@ -17,7 +17,8 @@ from geomi.app import DATABASE
 from geomi.cli.look.audit import audit as command
 from geomi.engine.audit import audit as auditing
 from geomi.engine.audit.audit import Audit, audit
-from geomi.engine.audit.checks import MAX_EXAMPLES, Breach, CapCheck, PolitenessRule
+from geomi.engine.audit.checks import MAX_EXAMPLES, Breach, CapCheck
+from geomi.engine.audit.invariants import Invariant
 from geomi.engine.audit.replay import HostCheck
 from geomi.engine.audit.terms import RequestTerms, RunHistory
 from geomi.errors import RuleBroken, StoreError, UnknownName
@@ -117,7 +118,7 @@ def breaches(result: Audit) -> list[Breach]:
     return of_hosts + [breach for proof in result.addresses for breach in proof.breaches]
 
 
-def rules(result: Audit) -> list[PolitenessRule]:
+def rules(result: Audit) -> list[Invariant]:
     return [breach.rule for breach in breaches(result)]
 
 
@@ -161,7 +162,7 @@ class TestGaps:
         early = ask(4.3, "/b", floor_s=2.0)
         result = audited(tmp_path, [ROBOTS, ask(2.2), early, ask(9.0, "/c")])
         (breach,) = breaches(result)
-        assert (breach.rule, result.broken) == (PolitenessRule.GAP, 1)
+        assert (breach.rule, result.broken) == (Invariant.GAP, 1)
         assert [one.url for one in breach.requests] == ["http://a.test/", "http://a.test/b"]
         assert "2.000 s were required, 1.900 s were kept" in breach.detail
 
@@ -299,7 +300,7 @@ class TestBursts:
     @pytest.mark.parametrize("starts_s", [[0.0, 0.2, 0.4, 0.6], [0.0, 0.2, 0.4, 2.2, 4.2, 4.4]])
     def test_one_more(self, tmp_path: Path, starts_s: list[float]) -> None:
         rows = [replace(row, floor_s=0.0) for row in (ROBOTS, *map(ask, starts_s[1:]))]
-        assert rules(audited(tmp_path, rows, self.CONFIG)) == [PolitenessRule.GAP]
+        assert rules(audited(tmp_path, rows, self.CONFIG)) == [Invariant.GAP]
 
     @given(
         waits_s=st.lists(st.floats(0, 4), min_size=1, max_size=30),
@@ -331,7 +332,7 @@ class TestConcurrency:
         second = replace(ask(2.3, "/b"), owner="w-2")
         result = audited(tmp_path, [ROBOTS, ask(2.2), second, ask(9.0)])
         (breach,) = breaches(result)
-        assert breach.rule is PolitenessRule.AT_ONCE
+        assert breach.rule is Invariant.AT_ONCE
         assert [one.owner for one in breach.requests] == ["w-1", "w-2"]
         assert result.hosts[0].most_at_once == 2
 
@@ -339,7 +340,7 @@ class TestConcurrency:
         """What ended last counts, not what started last."""
         long = replace(ask(2.2), ended_s=START_S + 30)
         result = audited(tmp_path, [ROBOTS, long, ask(9.0, "/b"), ask(31.0, "/c")])
-        assert rules(result) == [PolitenessRule.AT_ONCE, PolitenessRule.GAP]
+        assert rules(result) == [Invariant.AT_ONCE, Invariant.GAP]
 
     @pytest.mark.parametrize(("per_ip", "broken"), [(1, 2), (2, 1), (3, 0)])
     def test_more_hosts_of_an_address_than_allowed(
@@ -351,7 +352,7 @@ class TestConcurrency:
             for number, name in enumerate("abc")
         ]
         result = audited(tmp_path, rows, config)
-        assert rules(result) == [PolitenessRule.PER_ADDRESS] * broken
+        assert rules(result) == [Invariant.PER_ADDRESS] * broken
         assert result.broken == broken
         (address,) = result.addresses
         assert (address.hosts, address.most_at_once, address.allowed) == (3, 3, per_ip)
@@ -378,7 +379,7 @@ class TestRobots:
         self, tmp_path: Path, before: tuple[SentRequest, ...], row: SentRequest, complaint: str
     ) -> None:
         (breach,) = breaches(audited(tmp_path, [*before, row]))
-        assert breach.rule is PolitenessRule.ROBOTS
+        assert breach.rule is Invariant.ROBOTS
         assert complaint in breach.detail
 
     def test_a_forbidden_page(self, tmp_path: Path) -> None:
@@ -402,7 +403,7 @@ class TestRobots:
     def test_a_copy_that_nobody_fetched(self, tmp_path: Path) -> None:
         (breach,) = breaches(audited(tmp_path, [ask(9.0)]))
         assert (breach.rule, breach.detail) == (
-            PolitenessRule.ROBOTS,
+            Invariant.ROBOTS,
             "its robots.txt was never fetched",
         )
 
@@ -446,7 +447,7 @@ class TestRobots:
         hop = ask(2.2, "/rules.txt", purpose=RequestPurpose.ROBOTS, robots_at_s=None, ip="")
         fetched = ask(-1000, "/robots.txt", host="b.test:80", ip="")
         result = audited(tmp_path, [fetched, replace(origin, **change), hop])  # type: ignore[arg-type]  # fields by name
-        assert rules(result) == [PolitenessRule.ROBOTS] * broken
+        assert rules(result) == [Invariant.ROBOTS] * broken
 
     @waits
     async def test_redirects_of_a_real_robots_txt(self, tmp_path: Path) -> None:
@@ -520,14 +521,14 @@ class TestErased:
     @pytest.mark.parametrize(
         ("change", "rule"),
         [
-            ({"started_s": START_S + 3.0}, PolitenessRule.GAP),
-            ({"robots_at_s": None}, PolitenessRule.ROBOTS),
-            ({"robots_at_s": START_S + 5.0}, PolitenessRule.ROBOTS),
-            ({"ended_s": START_S}, PolitenessRule.DAMAGED),
+            ({"started_s": START_S + 3.0}, Invariant.GAP),
+            ({"robots_at_s": None}, Invariant.ROBOTS),
+            ({"robots_at_s": START_S + 5.0}, Invariant.ROBOTS),
+            ({"ended_s": START_S}, Invariant.DAMAGED),
         ],
     )
     def test_its_times_are_judged(
-        self, tmp_path: Path, change: dict[str, object], rule: PolitenessRule
+        self, tmp_path: Path, change: dict[str, object], rule: Invariant
     ) -> None:
         early = replace(CLEAN[2], url="", **change)  # type: ignore[arg-type]  # fields by name
         assert rules(audited(tmp_path, [*CLEAN[:2], early])) == [rule]
@@ -546,7 +547,7 @@ class TestOtherTenants:
             alone = await audit(stranger)
             assert (alone.broken, alone.hosts[0].unknown) == (0, 3)
             whole = await audit(stranger, jobs_of=lambda name: store.open_for(name).jobs)
-            assert (rules(whole), whole.hosts[0].unknown) == ([PolitenessRule.GAP], 0)
+            assert (rules(whole), whole.hosts[0].unknown) == ([Invariant.GAP], 0)
 
 
 class TestDamage:
@@ -571,7 +572,7 @@ class TestDamage:
         damaged = replace(CLEAN[1], **change)  # type: ignore[arg-type]  # fields of Asked by name
         result = audited(tmp_path, [CLEAN[0], damaged, *CLEAN[2:]], config)
         (breach,) = breaches(result)
-        assert (breach.rule, result.broken, result.requests) == (PolitenessRule.DAMAGED, 1, 4)
+        assert (breach.rule, result.broken, result.requests) == (Invariant.DAMAGED, 1, 4)
         assert complaint in breach.detail
         assert breach.requests == (replace(damaged, job=breach.requests[0].job),)
 
@@ -628,7 +629,7 @@ class TestReading:
         rows = [ROBOTS, *(ask(3.0 * number, f"/{number}") for number in range(1, 20))]
         result = audited(tmp_path, [*rows, ask(21.0, "/again")])
         assert result.requests == 21
-        assert rules(result) == [PolitenessRule.AT_ONCE]
+        assert rules(result) == [Invariant.AT_ONCE]
 
     def test_examples_have_a_limit_and_counts_have_none(self, tmp_path: Path) -> None:
         rows = [ROBOTS, *(ask(0.3 * number, f"/{number}") for number in range(1, 20))]

@@ -16,6 +16,7 @@ from geomi.engine.inspect.alarms import (
     judge_job,
 )
 from geomi.model.config import CrawlConfig
+from geomi.model.job import JobState
 from geomi.model.verdict import Outcome, State
 from tests.support.crawl import page
 from tests.support.server import Reply, Route, Seen, Site
@@ -96,6 +97,21 @@ def test_pages_against_the_last_run(
 ) -> None:
     figures = replace(CALM, indexed=now, indexed_before=before, is_over=is_over)
     assert rules(figures) == ({AlarmRule.INDEXED} if broken else set())
+
+
+@waits
+async def test_counters_that_are_not_what_a_recount_says(tmp_path: Path) -> None:
+    async with hand_in(tmp_path) as hand:
+        with Site({"/": page("start", "/a"), "/a": page("a")}) as site:
+            job = await hand.crawl(CrawlConfig(), site.url("/"))
+        over = replace(job, state=JobState.COMPLETED)
+        assert (await judge_job(hand.world, over)).alarms == ()
+        wrong = replace(over, stats=replace(job.stats, failed=3))
+        (alarm,) = (await judge_job(hand.world, wrong)).alarms
+        assert (alarm.rule, alarm.subject) == (AlarmRule.INVARIANT, "counters")
+        assert alarm.message.startswith("failed is 3, a recount says 0; `geomi doctor --deep`")
+        at_work = replace(wrong, state=JobState.PROCESSING)
+        assert (await judge_job(hand.world, at_work)).alarms == (), "what moves is not counted"
 
 
 @pytest.mark.req("MON-03", "MON-07")

@@ -1,4 +1,8 @@
-"""`geomi doctor`: check this installation part by part, then crawl the sample web."""
+"""`geomi doctor`: check this installation part by part, then crawl the sample web.
+
+With `--deep` it holds what a data directory has against every invariant instead: all tenants, the
+whole archive, the whole request log.
+"""
 
 from __future__ import annotations
 
@@ -9,23 +13,31 @@ import sqlite3
 import ssl
 import sys
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from functools import partial
 from importlib import import_module, metadata
 from pathlib import Path
+from typing import Annotated
+
+import typer
 
 from geomi import __version__
+from geomi.adapters.http.rules import Proxies
 from geomi.adapters.machine.clock import system_readings
 from geomi.adapters.telemetry.fan_out import EventFanOut
-from geomi.app import has_store, open_directory
-from geomi.app.directory import bucket_of
+from geomi.admit.address import is_public
+from geomi.app import DataDirectory, has_store, open_directory
+from geomi.app.directory import TenantDirectories, bucket_of, egress_rules
 from geomi.cli import flags
-from geomi.cli.console import print_json, say_check
+from geomi.cli.console import print_json, say, say_check
+from geomi.cli.data_directory import in_data_directory
 from geomi.cli.options import Configured, configure
 from geomi.cli.prepare.demo import crawl_sample
-from geomi.errors import DISTRIBUTION, GeomiError
+from geomi.engine.audit.deep import DeepFinding, inspect
+from geomi.errors import DISTRIBUTION, GeomiError, RuleBroken
 from geomi.settings.options import Settings
 
 OLDEST_PYTHON = (3, 11)
@@ -54,9 +66,23 @@ class DoctorCheck:
     detail: str
 
 
-def doctor(output: flags.Directory = None, json: flags.AsJson = False) -> None:
+def doctor(
+    deep: Annotated[
+        bool,
+        typer.Option("--deep", help="Instead check all that a data directory holds, byte by byte."),
+    ] = False,
+    output: flags.Directory = None,
+    db: flags.Database = None,
+    blobs: flags.Blobs = None,
+    allow_private: flags.AllowPrivate = None,
+    json: flags.AsJson = False,
+) -> None:
     """Check geomi, Python, the native parts, disk, SQLite and clock, then crawl the sample site."""
-    configured = configure({"output": output})
+    if deep:
+        work = partial(_look_deep, allow_private=bool(allow_private))
+        _tell_deep(in_data_directory(output, work, db=db, blobs=blobs), json=json)
+        return
+    configured = configure({"output": output}, process={"db": db, "blobs": blobs})
     checks = []
     for check in _checks(configured):
         checks.append(check)
@@ -67,6 +93,38 @@ def doctor(output: flags.Directory = None, json: flags.AsJson = False) -> None:
         print_json({"is_good": not bad, "checks": checks})
     if bad:
         raise GeomiError(f"something is wrong: {', '.join(bad)}")
+
+
+async def _look_deep(home: DataDirectory, *, allow_private: bool) -> list[DeepFinding]:
+    homes, rules = TenantDirectories(home), egress_rules(home.settings)
+    known = {override.address for override in rules.overrides}
+    # Behind a proxy the address is the proxy's matter.
+    trusts_all = allow_private or rules.allow_private or rules.proxies != Proxies()
+    return await inspect(
+        home.world,
+        lambda tenant: homes.of(tenant).world,
+        lets_through=lambda ip: trusts_all or ip in known or is_public(ip),
+    )
+
+
+def _tell_deep(findings: Sequence[DeepFinding], *, json: bool) -> None:
+    broken = [one.invariant for one in findings if not one.is_good]
+    if json:
+        print_json({"is_good": not broken, "invariants": findings})
+    for one in findings if not json else ():
+        looked = f"{one.broken} broken" if one.broken else f"{one.checked:,} checked"
+        told = "; ".join(part for part in (looked, one.note) if part)
+        say_check(f"{one.invariant}: {one.sentence} ({told})", is_good=one.is_good)
+        for example in one.examples:
+            say(f"    {example}", style="red")
+        if one.broken > len(one.examples):
+            say(f"    and {one.broken - len(one.examples)} more", style="red")
+    if broken:
+        raise RuleBroken(
+            f"what must always hold does not: {', '.join(broken)}",
+            hint="the lines marked ✗ have examples; if nobody changed the data, this is a fault of "
+            "geomi: please report it",
+        )
 
 
 def _checks(configured: Configured) -> Iterator[DoctorCheck]:

@@ -27,6 +27,7 @@ from geomi.cli.console import print_json, say, say_check, say_pairs
 from geomi.cli.data_directory import in_data_directory
 from geomi.cli.options import configure, process_flags
 from geomi.engine.enrich.document import analysis_json
+from geomi.engine.inspect.export import captures
 from geomi.engine.inspect.index_report import (
     IndexReport,
     RulesComparison,
@@ -36,14 +37,18 @@ from geomi.engine.inspect.index_report import (
 from geomi.engine.jobs import find, read_seeds
 from geomi.engine.visit.identity import UrlIdentity
 from geomi.engine.visit.record import read_line, subject_of
+from geomi.engine.world import World
 from geomi.errors import ConfigError
 from geomi.extract.page import extract
 from geomi.library import Crawler, Options
 from geomi.model.config import CrawlConfig
 from geomi.model.index.analysis import Analysis, AnalysisInput, AnalysisRules
-from geomi.url.parse import Url
+from geomi.model.job import CrawlJob
+from geomi.model.page import Ref
+from geomi.url.parse import Url, split
 
 PAGE_SUFFIXES = (".html", ".htm", ".xhtml")
+NEWEST = "latest"  # of a page: its newest copy, whichever job that is from
 MAX_FILE_BYTES = 10 * 1024 * 1024
 
 # Whatever has neither a dot nor a slash is no URL.
@@ -62,7 +67,7 @@ def analyse(  # noqa: PLR0913  # one parameter a flag is what the command line i
             help="Instead decide about every page of a job by the settings of two files.",
         ),
     ] = None,
-    job: flags.JobId = "latest",
+    job: flags.JobId = NEWEST,
     profile: flags.Profile = None,
     assignments: flags.Assignments = None,
     output: flags.Directory = None,
@@ -150,15 +155,30 @@ async def _fetched(url: str, options: Options) -> AnalysisInput:
 
 async def _collected(home: DataDirectory, job: str, url: Url) -> AnalysisInput:
     world = home.world
-    naming = UrlIdentity((await find(world, job)).config)
-    row = await world.store.pages.get(naming.hash(url))
-    if row is None:
+    own = await find(world, job)
+    naming = UrlIdentity(own.config)
+    page = await world.store.pages.get(naming.hash(url))
+    place = page.record if page else None
+    if job != NEWEST and (place is None or place.job != own.id):
+        place = await _place(world, own, naming, url)
+    if place is None:
         raise ConfigError(
-            f"{url.href} was not collected",
+            f"{url.href} was not collected" + ("" if job == NEWEST else f" by job {own.id}"),
             hint="`geomi why URL` explains it; `geomi preview URL` fetches and analyses the page",
         )
-    record = await world.archive.read(row.record)
+    record = await world.archive.read(place)
     return subject_of(read_line(record), now_s=world.clock.wall_s())
+
+
+async def _place(world: World, job: CrawlJob, naming: UrlIdentity, url: Url) -> Ref | None:
+    """Return where a job's own newest record of a page lies; another job may keep more of it."""
+    key = naming.key(url)
+    found = None
+    async for rows in captures(world.store.pages, job.id):
+        for row in rows:
+            if naming.key(split(row.url)) == key:
+                found = row.record
+    return found
 
 
 def _in_file(path: Path, rules: CrawlConfig) -> AnalysisInput:

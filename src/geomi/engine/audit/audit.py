@@ -17,7 +17,8 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import Generic, TypeVar
 
-from geomi.engine.audit.checks import AddressCheck, AddressProof, CapCheck, CapProof, damage
+from geomi.engine.audit.checks import AddressCheck, AddressProof, CapCheck, CapProof
+from geomi.engine.audit.invariants import damage
 from geomi.engine.audit.replay import HostCheck, HostProof
 from geomi.engine.audit.terms import RunHistory, TermsBook
 from geomi.engine.world import World

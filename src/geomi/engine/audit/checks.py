@@ -9,16 +9,14 @@ audit reports no breach about them.
 
 from __future__ import annotations
 
-import math
 from array import array
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from enum import StrEnum
 
-from geomi.engine.audit.terms import ROUNDING_S, RunHistory
+from geomi.engine.audit.invariants import ROUNDING_S, Invariant, crowded
+from geomi.engine.audit.terms import RunHistory
 from geomi.model.config import CrawlConfig, Politeness
 from geomi.model.request_log import SentRequest
-from geomi.url.parse import parse as parse_url
 
 MAX_EXAMPLES = 10  # breaches of a host or an address that are shown; all are counted
 HOUR_S, DAY_S = 3600.0, 86_400.0
@@ -26,21 +24,11 @@ HOUR_S, DAY_S = 3600.0, 86_400.0
 ASKEW_S = 1.0
 
 
-class PolitenessRule(StrEnum):
-    """What can be broken; a row that cannot be true proves nothing, so it counts too."""
-
-    GAP = "gap"
-    AT_ONCE = "at_once"
-    PER_ADDRESS = "per_address"
-    ROBOTS = "robots"
-    DAMAGED = "damaged_row"
-
-
 @dataclass(frozen=True, slots=True)
 class Breach:
     """A rule that was broken, and the requests that show it; the last is the one at fault."""
 
-    rule: PolitenessRule
+    rule: Invariant
     detail: str
     requests: tuple[SentRequest, ...]
 
@@ -52,7 +40,7 @@ class Breaches:
         self.count = 0
         self.examples: list[Breach] = []
 
-    def add(self, rule: PolitenessRule, detail: str, *requests: SentRequest) -> None:
+    def add(self, rule: Invariant, detail: str, *requests: SentRequest) -> None:
         """Take one."""
         self.count += 1
         if len(self.examples) < MAX_EXAMPLES:
@@ -62,23 +50,6 @@ class Breaches:
         """Take all of another."""
         self.count += other.count
         self.examples.extend(other.examples[: MAX_EXAMPLES - len(self.examples)])
-
-
-def damage(asked: SentRequest) -> str:
-    """Return why a row of the log cannot be true; empty where it can."""
-    times_s = (asked.started_s, asked.ended_s, asked.floor_s, asked.robots_at_s or 0.0)
-    if not all(map(math.isfinite, times_s)):
-        return "its times are not finite"
-    if asked.ended_s < asked.started_s - ROUNDING_S:
-        return "it ended before it began"
-    if asked.floor_s < 0:
-        return "its required delay is below zero"
-    if asked.is_erased:
-        return ""
-    url = parse_url(asked.url)
-    if url is None or url.authority != asked.host:
-        return f"its URL is not on `{asked.host}`"
-    return ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -203,10 +174,9 @@ class AddressCheck:
         allowed = [allowed for _, allowed in self._in_flight.values()]
         if len(allowed) > self._most_at_once:
             self._most_at_once, self._allowed = len(allowed), max(allowed)
-        if 0 not in allowed and len(allowed) > max(allowed):
-            self._accuse(
-                f"{len(allowed)} hosts of `{self._ip}` at once, {max(allowed)} are allowed"
-            )
+        if 0 not in allowed:
+            for detail in crowded(self._ip, len(allowed), max(allowed)):
+                self._accuse(detail)
 
     def proof(self) -> AddressProof:
         """Say what was found."""
@@ -223,6 +193,6 @@ class AddressCheck:
     def _accuse(self, detail: str) -> None:
         requests = [one for one, _ in self._in_flight.values()]
         if all(map(self._history.is_present, requests)):
-            self._found.add(PolitenessRule.PER_ADDRESS, detail, *requests)
+            self._found.add(Invariant.PER_ADDRESS, detail, *requests)
         else:
             self._older += 1

@@ -16,8 +16,9 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-from geomi.engine.audit.checks import Breach, Breaches, PolitenessRule
-from geomi.engine.audit.terms import ROUNDING_S, RequestTerms, RunHistory, forbidden
+from geomi.engine.audit.checks import Breach, Breaches
+from geomi.engine.audit.invariants import ROUNDING_S, Invariant, too_close
+from geomi.engine.audit.terms import RequestTerms, RunHistory, forbidden
 from geomi.engine.host.robots import PATH
 from geomi.model.request_log import RequestPurpose, SentRequest
 from geomi.url.parse import parse as parse_url
@@ -74,7 +75,7 @@ class HostCheck:
     def refuse(self, asked: SentRequest, detail: str) -> None:
         """Take a row that cannot be true; nothing else is concluded from it."""
         self._requests += 1
-        self._found.add(PolitenessRule.DAMAGED, detail, asked)
+        self._found.add(Invariant.DAMAGED, detail, asked)
 
     def add(self, asked: SentRequest, terms: RequestTerms | None) -> None:
         """Take the next request."""
@@ -123,16 +124,11 @@ class HostCheck:
         gap_s = asked.started_s - last.ended_s
         if gap_s < self._least_gap_s:
             self._least_gap_s, self._owed_s = gap_s, asked.floor_s
-        if gap_s < -ROUNDING_S:
-            self._found.add(
-                PolitenessRule.AT_ONCE, "the previous request had not ended", last, asked
-            )
-        elif gap_s < asked.floor_s - ROUNDING_S:
-            owed = f"{asked.floor_s:.3f} s were required, {gap_s:.3f} s were kept"
-            self._found.add(PolitenessRule.GAP, owed, last, asked)
+        if found := too_close(gap_s, asked.floor_s):
+            self._found.add(*found, last, asked)
         elif terms is not None and (missing_s := self._missing_s(asked, terms)) > ROUNDING_S:
             owed = f"settings or robots.txt require {gap_s + missing_s:.3f} s"
-            return self._accuse(PolitenessRule.GAP, f"{owed}, {gap_s:.3f} s were kept", last, asked)
+            return self._accuse(Invariant.GAP, f"{owed}, {gap_s:.3f} s were kept", last, asked)
         return True
 
     def _missing_s(self, asked: SentRequest, terms: RequestTerms) -> float:
@@ -149,7 +145,7 @@ class HostCheck:
             self._robots += 1
         elif not (asked.is_erased or self._history.is_followed(asked)):
             detail = "logged as one for robots.txt, but it is not, and no redirect led to it"
-            self._found.add(PolitenessRule.ROBOTS, detail, asked)
+            self._found.add(Invariant.ROBOTS, detail, asked)
 
     def _check_robots(self, asked: SentRequest, terms: RequestTerms) -> bool:
         """Return whether settings of today agree with the robots.txt that a request rests on."""
@@ -157,10 +153,10 @@ class HostCheck:
             self._unread += 1
             return True
         if asked.robots_at_s is not None and asked.robots_at_s > asked.started_s + ROUNDING_S:
-            self._found.add(PolitenessRule.ROBOTS, "its robots.txt was fetched after it", asked)
+            self._found.add(Invariant.ROBOTS, "its robots.txt was fetched after it", asked)
             return True
         if detail := _unlawful(asked, terms):
-            return self._accuse(PolitenessRule.ROBOTS, detail, asked)
+            return self._accuse(Invariant.ROBOTS, detail, asked)
         if not asked.is_erased:
             self._judged += terms.reading is not None
             self._check_base(asked, terms)
@@ -176,9 +172,9 @@ class HostCheck:
         if terms.reading is not None:
             self._unlogged += 1
         else:
-            self._baseless.add(PolitenessRule.ROBOTS, "its robots.txt was never fetched", asked)
+            self._baseless.add(Invariant.ROBOTS, "its robots.txt was never fetched", asked)
 
-    def _accuse(self, rule: PolitenessRule, detail: str, *requests: SentRequest) -> bool:
+    def _accuse(self, rule: Invariant, detail: str, *requests: SentRequest) -> bool:
         """Hold requests against settings of today; False where they did not hold yet."""
         is_present = all(map(self._history.is_present, requests))
         if is_present:

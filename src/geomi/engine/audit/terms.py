@@ -18,6 +18,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from geomi.admit.address import is_public
+from geomi.engine.audit.invariants import ROUNDING_S
 from geomi.engine.host.lease import lease_s
 from geomi.engine.host.robots import JobRobots, read_copy
 from geomi.engine.world import World
@@ -32,8 +33,6 @@ from geomi.ports.store import Jobs
 from geomi.url.parse import parse as parse_url
 
 KEPT_READINGS = 64  # of one host there are as many as it has schemes and we have names
-# Two processes may read their clocks so far apart, and sums of seconds since 1970 are rounded.
-ROUNDING_S = 0.001
 # A redirect to another host waits for that host, for a slot and for the caps: a minute or so.
 FOLLOWED_WITHIN_S = 600.0
 JobOwner = tuple[str, str]  # a job, and who works on it

@@ -6,6 +6,7 @@ Rules kept (MON-01…MON-07, MON-09…MON-13):
 - Success is 200 and 304. Redirects count neither as success nor as failure (C-81).
 - A share of few requests raises no alarm: one failed page of three says nothing. The judgement says
   that there are too few; the same holds for chunks.
+- A job that is over and whose counters differ from a recount is a fault of geomi, and an alarm.
 - A run is reported once, where it ends. New, changed and deleted mean what they mean for a recrawl;
   a page that cannot be reached counts as deleted (CHG-02).
 """
@@ -25,11 +26,13 @@ from geomi.chunk.check import (
     is_telling,
 )
 from geomi.engine import recrawl
+from geomi.engine.audit import invariants
+from geomi.engine.audit.invariants import Invariant, Recount
 from geomi.engine.world import World
 from geomi.model.event import Reported
 from geomi.model.index.chunk import ChunkCounts, ChunkIndicator, ChunkMeasure
 from geomi.model.index.document import MAX_LISTED, DocumentFilter, DocumentState
-from geomi.model.job import CrawlJob, JobFilter, JobKind, JobState
+from geomi.model.job import CrawlJob, Expired, JobFilter, JobKind, JobState
 from geomi.model.verdict import Outcome, State
 from geomi.recrawl.report import PageChange
 
@@ -64,6 +67,7 @@ class AlarmRule(StrEnum):
     EMPTY = "empty_rate"  # MON-05
     DURATION = "duration"  # MON-06
     RETRIES = "retry_rate"  # MON-07
+    INVARIANT = "broken_invariant"  # what `engine/audit/invariants.py` says must always hold
     CHUNK_TOKENS = ChunkMeasure.MEAN_TOKENS.value  # MON-09
     EMPTY_CHUNKS = ChunkMeasure.EMPTY.value  # MON-10
     REPEATED_CHUNKS = ChunkMeasure.REPEATED.value  # MON-11
@@ -87,6 +91,7 @@ class JobFigures:
         latencies: mean seconds of a page, by host; of very many hosts, the slowest.
         indexed: pages of the run; where nothing is indexed, those that are kept.
         indexed_before: the same of the run before; None for a first run.
+        miscounts: where the job's counters are not what its entries say, in words.
     """
 
     outcomes: Outcomes
@@ -98,6 +103,7 @@ class JobFigures:
     chunks: ChunkCounts = field(default_factory=ChunkCounts)
     latencies: Mapping[str, float] = field(default_factory=dict)
     is_over: bool = False
+    miscounts: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,14 +156,16 @@ async def judge_job(world: World, job: CrawlJob) -> CrawlJudgement:
 
 def judge(figures: JobFigures) -> tuple[Alarm, ...]:
     """Return every figure that is out of its bounds."""
-    return (*_shares(figures), *_slow(figures), *_whole(figures), *judge_chunks(figures.chunks))
+    of_pages = (*_shares(figures), *_slow(figures), *_whole(figures))
+    return (*of_pages, *judge_chunks(figures.chunks), *_broken(figures))
 
 
 async def _figures(world: World, job: CrawlJob) -> JobFigures:
     times = await world.store.census.response_times(job.id, limit=MOST_SLOW_HOSTS)
     now, before = await _pages(world, job)
+    outcomes = await world.store.census.outcomes(job.id)
     return JobFigures(
-        outcomes=await world.store.census.outcomes(job.id),
+        outcomes=outcomes,
         requests=job.stats.requests,
         retries=job.stats.retries,
         active_s=job.active_s,
@@ -167,7 +175,16 @@ async def _figures(world: World, job: CrawlJob) -> JobFigures:
         chunks=await count_chunks(world, job) if job.state.is_final else ChunkCounts(),
         latencies=dict(times.slowest),
         is_over=job.state.is_final,
+        miscounts=_miscounts(job, outcomes),
     )
+
+
+def _miscounts(job: CrawlJob, outcomes: Outcomes) -> tuple[str, ...]:
+    """Recount a job that is over and still has its URLs."""
+    if not job.state.is_final or job.expired is not Expired.NOTHING:
+        return ()
+    states, duplicates = invariants.count_states(outcomes)
+    return tuple(invariants.miscounted(job.stats, Recount(states, duplicates)))
 
 
 async def count_chunks(world: World, job: CrawlJob) -> ChunkCounts:
@@ -278,6 +295,14 @@ def _whole(figures: JobFigures) -> list[Alarm]:
             message = f"there are {now:,} pages; after the last run there were {before:,}"
             found.append(Alarm(AlarmRule.INDEXED, round(change, 4), MAX_CHANGE, message))
     return found
+
+
+def _broken(figures: JobFigures) -> list[Alarm]:
+    if not figures.miscounts:
+        return []
+    many = float(len(figures.miscounts))
+    message = f"{'; '.join(figures.miscounts)}; `geomi doctor --deep` shows more"
+    return [Alarm(AlarmRule.INVARIANT, many, 0.0, message, subject=Invariant.COUNTERS)]
 
 
 def judge_session(seconds: float, *, most_hours: float) -> Alarm | None:

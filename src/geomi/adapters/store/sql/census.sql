@@ -7,6 +7,10 @@ WHERE job = (SELECT number FROM jobs WHERE id = :job AND tenant = :tenant)
 GROUP BY region
 ORDER BY region;
 
+-- name: leases
+-- How often a host was lent: each lease has a token of its own.
+SELECT token FROM hosts WHERE host = :host;
+
 -- name: entry
 -- One URL of a job on one of all its hosts; first its host.
 SELECT queues.host,

@@ -113,6 +113,11 @@ class CensusTable:
         rows = await self._database.read(lambda db: db.rows(SQL["hosts"], values))
         return [HostView(*row) for row in rows]
 
+    async def leases(self, host: str) -> int:
+        """Return how often a host was lent."""
+        row = await self._database.read(lambda db: db.row(SQL["leases"], {"host": host}))
+        return int(row[0]) if row else 0
+
     async def response_times(self, job: str, *, limit: int) -> ResponseTimes:
         """Return how long the pages of a job took to answer, and which of its hosts are slowest."""
         values = self._of(job) | {"many": entries_shown(limit)}
