@@ -142,10 +142,6 @@ def plan_for(desk: TenantService, order: CrawlOrder) -> Plan:
     settings = desk.service.settings
     for name, urls in (("seedUrls", seeds), ("sitemapUrls", sitemaps)):
         refuse_without_contact(settings, urls, field=name)
-    for key in ("scope.include", "scope.exclude"):
-        with in_field(key):
-            for text in _texts(order.settings.get(key)):
-                glob.compile(text)
     with in_field("regions.job"):
         RegionMap(Regions(job=tuple(_texts(order.settings.get("regions.job")))))
     with in_field("regions.hosts"):
@@ -155,6 +151,10 @@ def plan_for(desk: TenantService, order: CrawlOrder) -> Plan:
         if not order.is_ours:
             ranges = read_profile(PROFILE).service_ranges
             refuse_outside(read_profile(order.profile), resolved, ranges=ranges)
+    scope = resolved.config.scope
+    for key, patterns in (("scope.include", scope.include), ("scope.exclude", scope.exclude)):
+        with in_field(key):
+            glob.compile(patterns, scope.glob)
     with in_field("seedUrls"):
         plan = make_plan(
             [seed.href for seed in seeds], resolved, Layer(ORIGIN, {}), provider=order.provider
