@@ -19,6 +19,7 @@ from geomi.engine.host.robots import read_copy
 from geomi.engine.inspect.status import when_due
 from geomi.engine.regions import live_regions
 from geomi.engine.visit.identity import UrlIdentity
+from geomi.engine.visit.links import LEFT_UNJUDGED
 from geomi.engine.visit.patterns import Patterns
 from geomi.engine.visit.rules import JobRules, job_rules
 from geomi.engine.world import World
@@ -50,6 +51,7 @@ _ANSWERS = {
 # How many collected pages are read back to find who links to a URL that has no entry.
 PAGES_READ_BACK = 20_000
 PAGES_PER_READ = 500
+_FEWER_PATTERNS = "use fewer or simpler patterns, then crawl anew"
 # A change of the job's own limit lets its pages be read once more.
 _HINTS = {
     WaitingLimit.OF_ALL: "set GEOMI_MAX_QUEUED higher, then --resume --set limits.max_queued=0"
@@ -91,7 +93,7 @@ async def explain(
     url = naming.wire(url)
     entry = await _find(world, job, naming.hash(url), url.authority)
     mention = None if entry else await find_linking_page(world, job, url, naming)
-    room = await queue_limit_verdict(world, job, url) if mention else None
+    room = await _left_out(world, job, url, mention) if mention else None
     judged = await _rules(world, job, url, entry, mention, rules)
     steps = [*judged, _frontier(url, entry, mention, job, room)]
     if entry is not None and entry.state is State.PENDING:
@@ -327,6 +329,19 @@ async def find_linking_page(
             break
         after, seen = rows[-1].seq, seen + len(rows)
     return best
+
+
+async def _left_out(world: World, job: CrawlJob, url: Url, mention: LinkingPage) -> Verdict | None:
+    """Say why a link that a collected page has was not taken, where geomi had to leave some out."""
+    count, pages = (await world.store.census.exclusions(job.id)).get(LEFT_UNJUDGED, (0, ()))
+    if mention.parent in pages:
+        detail = "judging its links took so long that geomi left out the rest of them"
+        return Verdict(False, LEFT_UNJUDGED, detail, _FEWER_PATTERNS)
+    told = await queue_limit_verdict(world, job, url)
+    if told is None and count > len(pages):
+        detail = f"geomi left out links of {count:,} pages, because judging them took too long"
+        return Verdict(False, LEFT_UNJUDGED, detail, _FEWER_PATTERNS)
+    return told
 
 
 async def queue_limit_verdict(world: World, job: CrawlJob, url: Url) -> Verdict | None:
