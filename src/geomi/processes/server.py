@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 
 from fastapi import FastAPI
 
+from geomi.api.app import app_state_of
 from geomi.api.http_server import HttpServer
 from geomi.app.recovery import recover
 from geomi.app.use.datasets import seed_config
@@ -84,7 +85,9 @@ async def run_server(
     await recover(service.home)
     await service.home.heart.enrol(WorkerRole.SUPERVISOR)
     front = HttpServer(app, serving.host, serving.port, on_ready=on_ready)
-    server = _Server(service, front, ServiceProcesses(_orders(service, serving), sink))
+    processes = ServiceProcesses(_orders(service, serving), sink)
+    app_state_of(app).processes_trouble = processes.trouble
+    server = _Server(service, front, processes)
     await with_heartbeat(service.home.heart, server.run(), endures=True)
 
 

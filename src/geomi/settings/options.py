@@ -30,6 +30,7 @@ class Settings:
     blobs: str = ""  # the URL of a bucket for the archive, in place of the data directory
     region: str = ""  # where this process is; hosts that name regions are lent to theirs alone
     silence_s: Annotated[float, Ge(0.5), Le(3600)] = 60.0  # after it, a worker's hosts are others'
+    answer_s: Annotated[float, Ge(1), Le(3600)] = 30.0  # after it, a stuck worker is replaced
     index: str = ""  # a folder or bucket for LanceDB, in place of the data directory
     # Processes that index pages for `geomi crawl --index`, `geomi enrich` and a service.
     index_workers: Annotated[int, Ge(1), Le(64)] = 1
