@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import os
 import signal
-from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
@@ -53,46 +52,6 @@ async def test_one_that_dies_is_followed_by_another_and_all_end_when_drained(
     assert any("died; another replaces it" in text for text in ear.warnings)
     assert not many.is_whole
     assert len(started) == len(errands) + 1  # nobody follows those who were told to leave
-
-
-@pytest.mark.slow
-@waits
-async def test_one_that_lives_and_does_not_answer_is_replaced(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """A stopped process lives for ever, takes no SIGTERM, and holds what it holds."""
-    monkeypatch.setattr(serve, "FIRST_REST_S", 0.01)
-    monkeypatch.setattr(processes, "TERM_S", 0.1)
-    started: list[StartedProcess] = []
-
-    def start(program: str) -> StartedProcess:
-        started.append(start_worker(program))
-        return started[-1]
-
-    monkeypatch.setattr(serve, "start_worker", start)
-    ear = Ear()
-    order = ServeOrder(tmp_path, replace(LOCAL, answer_s=2), ServiceProcessKind.UNDERSTAND)
-    many = ServiceProcesses((order,), ear)
-
-    async def is_well() -> bool:
-        return any(handle._messages for handle in many._handles)
-
-    async def is_told() -> bool:
-        return many.trouble() != ""
-
-    async def is_replaced() -> bool:
-        return len(started) == 2 and await is_well() and not await is_told()
-
-    async with asyncio.TaskGroup() as group:
-        group.create_task(many.run(), name="crew")
-        await until(is_well)
-        assert many.trouble() == ""
-        os.kill(started[0].pid, signal.SIGSTOP)
-        await until(is_told)
-        assert many.trouble() == "service workers do not answer: understand"
-        await until(is_replaced)
-        many.drain()
-    assert any(f"{started[0].pid} (understand) does not answer" in text for text in ear.warnings)
 
 
 @pytest.mark.slow

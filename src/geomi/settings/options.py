@@ -54,6 +54,8 @@ class Settings:
     sign_in_key: str = ""  # encrypts what is kept for signing in, in place of a file's key
     alarm_url: str = ""  # a Slack-compatible webhook that alarms are sent to
     api_rate_per_minute: Annotated[int, Ge(0), Le(1_000_000)] = 600  # of each key; 0: no limit
+    # Seconds of CPU that plans, previews, explanations and searches of a tenant take; 0: no limit.
+    api_cpu_per_minute: Annotated[float, Ge(0), Le(3600)] = 10.0
     min_free_bytes: Annotated[int, Ge(0)] = 64 * MIB  # stop before the disk is full
 
 

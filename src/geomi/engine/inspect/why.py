@@ -21,7 +21,7 @@ from geomi.engine.regions import live_regions
 from geomi.engine.visit.identity import UrlIdentity
 from geomi.engine.visit.links import LEFT_UNJUDGED
 from geomi.engine.visit.patterns import Patterns
-from geomi.engine.visit.rules import JobRules, job_rules
+from geomi.engine.visit.rules import JobRules, rules_for
 from geomi.engine.world import World
 from geomi.fetch.request import product_token, user_agent
 from geomi.frontier.region import RegionMap, regions_of
@@ -87,8 +87,7 @@ async def explain(
     Args:
         reviews: what people decided about sites.
     """
-    await world.listed.read(world.store)
-    rules = job_rules(world, job.config, job.seeds, reviews)
+    rules = await rules_for(world, job.config, job.seeds, reviews)
     naming = rules.identity
     url = naming.wire(url)
     entry = await _find(world, job, naming.hash(url), url.authority)

@@ -133,8 +133,15 @@ def provider_order(provider: Provider, collection: str) -> CrawlOrder:
     )
 
 
-def plan_for(desk: TenantService, order: CrawlOrder) -> Plan:
-    """Read an order; `FieldRefused` names what could never work."""
+async def plan_for(desk: TenantService, order: CrawlOrder) -> Plan:
+    """Read an order; `FieldRefused` names what could never work.
+
+    It compiles the order's patterns, which takes a while, so that it runs beside the loop.
+    """
+    return await desk.cpu.in_thread(_plan, desk, order)
+
+
+def _plan(desk: TenantService, order: CrawlOrder) -> Plan:
     with in_field("seedUrls"):
         seeds = jobs.read_seeds(order.seeds)
     with in_field("sitemapUrls"):
@@ -152,9 +159,10 @@ def plan_for(desk: TenantService, order: CrawlOrder) -> Plan:
             ranges = read_profile(PROFILE).service_ranges
             refuse_outside(read_profile(order.profile), resolved, ranges=ranges)
     scope = resolved.config.scope
-    for key, patterns in (("scope.include", scope.include), ("scope.exclude", scope.exclude)):
-        with in_field(key):
-            glob.compile(patterns, scope.glob)
+    with in_field("scope.include"):
+        includes = glob.compile(scope.include, scope.glob)
+    with in_field("scope.exclude"):
+        glob.refuse_costly(includes, glob.compile(scope.exclude, scope.glob))
     with in_field("seedUrls"):
         plan = make_plan(
             [seed.href for seed in seeds], resolved, Layer(ORIGIN, {}), provider=order.provider
@@ -267,7 +275,7 @@ async def start(
         is_fallback: they were, and it was not enough (G-22). It takes the place of a crawl that
             was let in, however many wait by now.
     """
-    plan = plan_for(desk, order)
+    plan = await plan_for(desk, order)
     if order.provider and not is_fallback:
         plan = await channels.plan_for_channel(
             desk.home, plan, await channels.known_channel(desk.home, order.provider)
