@@ -18,6 +18,8 @@ EXPRESSIONS = [f"re:(a?){{450}}a{{450}}b{number}" for number in range(100)]
 # As many of the dearest kind as are allowed: each character of a URL is a new state.
 ALLOWED = [f"re:(a|b)*a(a|b){{60}}c{number}" for number in range(25)]
 
+FEW = 12
+
 
 def order(**config: object) -> dict[str, object]:
     """Return an order with such a configuration."""
@@ -67,7 +69,7 @@ async def test_patterns_are_compiled_once(tmp_path: Path) -> None:
 
 @waits
 async def test_compiling_holds_nobody_up(tmp_path: Path) -> None:
-    """Another tenant gets many answers while a list is compiled, and few while one is known."""
+    """Another tenant gets answers all the while; if it held the loop, they would be two to five."""
     patterns = [f"/{{{NAMES}}}" + "[a-z]" * 5 + str(number) for number in range(20)]
     async with serving(tmp_path, replace(LOCAL, api_rate_per_minute=0)) as ground:
 
@@ -88,8 +90,7 @@ async def test_compiling_holds_nobody_up(tmp_path: Path) -> None:
             return answered
 
         await ground.mine.post("/crawls", CRAWL)
-        while_compiled, while_known = [await answers_meanwhile() for _ in range(2)]
-        assert while_compiled > 2 * while_known
+        assert await answers_meanwhile() > FEW
 
 
 @waits

@@ -71,11 +71,11 @@ def test_a_worker_that_does_not_answer_is_replaced_and_readyz_tells(tmp_path: Pa
         assert f"the worker process {stopped}" in served.stop()
 
 
-def dear_site() -> Site:
+def dear_site(address: str = "127.0.0.1") -> Site:
     """Return a site whose start page takes a minute to judge with the dearest patterns."""
     rng = random.Random(3)
     links = ["/" + "".join(rng.choice("ab") for _ in range(1900)) for _ in range(500)]
-    return Site({"/": page("home", *links)})
+    return Site({"/": page("home", *links)}, address=address)
 
 
 def start_dear_crawl(served: Served, site: Site, key: str) -> str:

@@ -4,8 +4,9 @@ Plans, previews, explanations and searches are costly. What they take of this pr
 on the event loop step by step and in threads, and taken out of the tenant's budget, which refills.
 Who has spent it is told when to ask again. What is under way may take as much once more.
 
-On the loop they give way: whatever takes longer than a slice waits for its next one, and all costly
-requests of all tenants together have half of the loop.
+They give way: what takes longer than a slice of the loop waits for its next one, and all costly
+requests of all tenants together have half of the loop. Orders are read in a thread, one at a time
+and for half of the time, because a thread that computes slows the loop down.
 """
 
 from __future__ import annotations
@@ -14,7 +15,8 @@ import asyncio
 import math
 import threading
 import time
-from collections.abc import Callable, Coroutine, Generator
+from collections.abc import AsyncIterator, Callable, Coroutine, Generator
+from contextlib import asynccontextmanager
 from functools import partial
 from typing import Any, Generic, ParamSpec, TypeVar
 
@@ -31,10 +33,22 @@ DEADLINE_S = 10.0
 
 
 class LoopPace:
-    """The half of the loop that all costly requests share."""
+    """The half of the loop, and of a thread, that all costly requests share."""
 
     def __init__(self) -> None:
         self._free_s = 0.0
+        self._thread = asyncio.Lock()
+
+    @asynccontextmanager
+    async def thread(self) -> AsyncIterator[None]:
+        """Hold the thread; it rests for as long as it was held."""
+        await self._thread.acquire()
+        began_s = time.monotonic()
+        try:
+            yield
+        finally:
+            rest_s = time.monotonic() - began_s
+            asyncio.get_running_loop().call_later(rest_s, self._thread.release)
 
     def wait_s(self, took_s: float) -> float:
         """Return how long a request waits after a slice."""
@@ -57,7 +71,7 @@ class CpuBudget:
         self._left_s = per_minute_s
         self._at_s = time.monotonic()
         self._lock = threading.Lock()
-        self._thread = asyncio.Lock()
+        self._turn = asyncio.Lock()
 
     def charge(self, seconds: float) -> None:
         """Take some CPU out of the budget, from whichever thread."""
@@ -96,8 +110,8 @@ class CpuBudget:
             charged_to.reset(token)
 
     async def in_thread(self, work: Callable[P, T], *a: P.args, **b: P.kwargs) -> T:
-        """Do costly work beside the loop, one piece of a tenant at a time."""
-        async with self._thread:
+        """Do costly work beside the loop; one piece of a tenant stands in line at a time."""
+        async with self._turn, self.pace.thread():
             try:
                 async with asyncio.timeout(DEADLINE_S):
                     return await self.spend(asyncio.to_thread, partial(work, *a, **b))

@@ -8,6 +8,7 @@ links to it, and whether the limit of waiting URLs kept it out.
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
@@ -139,10 +140,8 @@ async def _rules(
     """Judge a URL again: the site, the job's rules, its pattern, blocked URLs, robots.txt."""
     depth = entry.depth if entry else mention.depth if mention else 0
     is_seed = entry.source is Source.SEED if entry else url.href in job.seeds
-    steps = [
-        Step(name, _with_origin(job, verdict))
-        for name, verdict in rules.explain(url, depth, is_seed=is_seed)
-    ]
+    told = await asyncio.to_thread(rules.explain, url, depth, is_seed=is_seed)
+    steps = [Step(name, _with_origin(job, verdict)) for name, verdict in told]
     exhausted = Patterns(rules).exhausted(entry) if entry else None
     later = (
         ("pattern", exhausted or await _pattern(world, job, url, entry, rules)),
