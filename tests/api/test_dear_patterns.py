@@ -27,7 +27,6 @@ def order(**config: object) -> dict[str, object]:
 
 
 @pytest.mark.parametrize("patterns", [GLOBS, EXPRESSIONS])
-@pytest.mark.req("SEC-05", "CFG-20")
 @waits
 async def test_too_costly_patterns_are_refused_by_name(tmp_path: Path, patterns: list[str]) -> None:
     """The answer says which field, which pattern, and what the limit is."""
@@ -93,6 +92,7 @@ async def test_compiling_holds_nobody_up(tmp_path: Path) -> None:
         assert await answers_meanwhile() > FEW
 
 
+@pytest.mark.req("SEC-09")
 @waits
 async def test_a_spent_budget_is_a_429(tmp_path: Path) -> None:
     """For whatever is costly, with the time to wait; what is cheap and other tenants go on."""

@@ -100,7 +100,6 @@ async def test_lists_are_judged_in_slices() -> None:
 
 
 @waits
-@pytest.mark.req("MON-06")
 async def test_why_tells_of_links_left_out(tmp_path: Path) -> None:
     """No page is lost without a word."""
     with Site({"/": page("home", "/x")}) as site:

@@ -183,7 +183,6 @@ def list_of(shape: str, limit: int, measure: str) -> tuple[str, ...]:
         ("re:^/{}/a{{90}}", MAX_REACH, "reach", "behind wildcards"),
     ],
 )
-@pytest.mark.req("SEC-05")
 def test_cost_of_a_list(shape: str, limit: int, measure: str, words: str) -> None:
     """At its limit a list compiles, one pattern later it is refused, and named."""
     largest = list_of(shape, limit, measure)
