@@ -118,8 +118,8 @@ class ListReader:
     def __init__(self, entry: UrlEntry, *, keeps: bool = False) -> None:
         self._entry = entry
         self._lists_any = False
-        self._copy = SitemapCopy() if keeps else None
         is_sitemap = entry.kind is EntryKind.SITEMAP
+        self._copy = SitemapCopy() if keeps and is_sitemap else None
         copy = self._copy.take if self._copy else _forget
         self._sitemap = SitemapReader(copy=copy) if is_sitemap else None
 
