@@ -79,7 +79,7 @@ async def walk(
         if not leases:
             break
         visits = [
-            _visit(lease, place, gate, links, now_s, config)
+            await _visit(lease, place, gate, links, now_s, config)
             for lease in leases
             for place in range(len(lease.entries))
         ]
@@ -95,7 +95,7 @@ async def walk(
     return taken
 
 
-def _visit(
+async def _visit(
     lease: Lease,
     place: int,
     gate: LinkGate,
@@ -104,7 +104,7 @@ def _visit(
     config: CrawlConfig,
 ) -> Settlement:
     entry = lease.entries[place]
-    found = gate.admit(entry, entry.url, links.get(entry.url, []), nofollow=False)
+    found = await gate.admit(entry, entry.url, links.get(entry.url, []), nofollow=False)
     return Settlement(
         entry=entry,
         token=lease.token,

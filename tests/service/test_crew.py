@@ -11,13 +11,16 @@ from pathlib import Path
 
 import pytest
 
-from geomi.adapters.machine.processes import StartedProcess, start_worker
+from geomi.adapters.machine import processes
+from geomi.adapters.machine.processes import ProcessWorkerHandle, StartedProcess, start_worker
 from geomi.processes import serve
 from geomi.processes.serve import ServeOrder, ServiceProcesses, ServiceProcessKind
 from tests.api.asking import LOCAL
 from tests.service.working import until
 from tests.support.crawl import Ear
 from tests.support.waiting import waits
+
+STUCK_PROGRAM = "tests.support.stuck_worker"
 
 
 @waits
@@ -55,6 +58,27 @@ async def test_one_that_dies_is_followed_by_another_and_all_end_when_drained(
     assert any("could not be started: Too many open files" in text for text in ear.warnings)
     assert not many.is_whole
     assert len(started) == len(errands) + 1  # nobody follows those who were told to leave
+
+
+@pytest.mark.slow
+@waits
+async def test_one_that_is_stuck_is_ended(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its loop answered, and then never again; it counts as dead."""
+    monkeypatch.setattr(processes, "TERM_S", 0.1)
+    ear = Ear()
+    stuck = ProcessWorkerHandle("stuck", start_worker(STUCK_PROGRAM), 1, ear, answer_s=1)
+    assert await stuck.wait() is None
+    assert len(ear.warnings) == 1
+
+
+@waits
+async def test_one_that_is_stuck_ends_with_its_starter() -> None:
+    """The thread beside its loop sees that the pipe has ended."""
+    started = start_worker(STUCK_PROGRAM)
+    started.pipe.send(0)
+    started.pipe.recv()  # its first beat
+    started.pipe.close()
+    assert await asyncio.to_thread(started.wait) == 1
 
 
 @pytest.mark.parametrize(

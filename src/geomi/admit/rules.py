@@ -17,7 +17,6 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Callable, Sequence
-from functools import partial
 from typing import assert_never
 
 from geomi.admit import area, glob, trap
@@ -40,18 +39,18 @@ class Admission:
     def __init__(self, config: CrawlConfig, seeds: Sequence[str], now_year: int) -> None:
         """Compile the chain; `ConfigError` names a seed, host or pattern that cannot be used."""
         scope = config.scope
-        compiled = partial(glob.compile, style=scope.glob)
-        includes = self._includes = tuple(map(compiled, scope.include))
-        excludes = tuple(map(compiled, scope.exclude))
+        includes = self._includes = glob.compile(scope.include, scope.glob)
+        excludes = glob.compile(scope.exclude, scope.glob)
+        glob.refuse_costly(includes, excludes)
         blocked = self._blocked = _blocked_host_check(scope) if scope.blocked_hosts else None
         self._checks: tuple[tuple[str, Check | None], ...] = (
             ("url_length", _length_check(config.limits.max_url_chars)),
             ("blocked_host", blocked),
             ("scope", _scope_check(scope, tuple(map(_parsed, seeds)))),
-            ("exclude", _exclude_check(excludes) if excludes else None),
+            ("exclude", _exclude_check(excludes) if scope.exclude else None),
             ("block", _block_check(scope, includes) if scope.block_defaults else None),
             ("personal", None if scope.personal_areas else _personal_check(includes)),
-            ("include", _include_check(includes) if includes else None),
+            ("include", _include_check(includes) if scope.include else None),
             ("extension", _extension_check(config)),
             ("trap", _trap_check(now_year) if scope.avoid_traps else None),
             ("depth", _depth_check(config.limits.max_depth)),
@@ -81,7 +80,7 @@ class Admission:
     def judge_redirect(self, sent_from: Url, url: Url) -> Verdict:
         """Refuse to go where a visitor is asked to sign in: the page lies behind that (SCP-15)."""
         name = area.login_name(url, sent_from) if self._minds_logins else ""
-        if name == "" or any(pattern.matches(url) for pattern in self._includes):
+        if name == "" or self._includes.first(url) is not None:
             return ADMITTED
         detail = f"the page redirects its visitors to a login: /{name}"
         return Verdict(False, "login", detail, _include_hint(url))
@@ -163,24 +162,24 @@ def _site(url: Url) -> str:
     return name.removeprefix("www.")
 
 
-def _exclude_check(patterns: tuple[glob.UrlPattern, ...]) -> Check:
+def _exclude_check(patterns: glob.UrlPatterns) -> Check:
     def check(url: Url, _depth: int, _is_seed: bool) -> Verdict | None:
-        for pattern in patterns:
-            if pattern.matches(url):
-                hint = f"take {shlex.quote(pattern.text)} out of scope.exclude"
-                return Verdict(False, "exclude", pattern.text, hint)
-        return None
+        pattern = patterns.first(url)
+        if pattern is None:
+            return None
+        hint = f"take {shlex.quote(pattern)} out of scope.exclude"
+        return Verdict(False, "exclude", pattern, hint)
 
     return check
 
 
-def _block_check(scope: Scope, includes: tuple[glob.UrlPattern, ...]) -> Check:
+def _block_check(scope: Scope, includes: glob.UrlPatterns) -> Check:
     if scope.block_style is BlockStyle.EXPRESSIONS:
         return _expressions_check
 
     def check(url: Url, _depth: int, _is_seed: bool) -> Verdict | None:
         name = area.blocked_name(url)
-        if name == "" or any(pattern.matches(url) for pattern in includes):
+        if name == "" or includes.first(url) is not None:
             return None
         detail = f"default block list: {name}"
         return Verdict(False, f"block.{name}", detail, "--set scope.block_defaults=false")
@@ -197,10 +196,10 @@ def _expressions_check(url: Url, _depth: int, _is_seed: bool) -> Verdict | None:
     return Verdict(False, f"block.{text.strip('/?=')}", detail, "--set scope.block_style=segments")
 
 
-def _personal_check(includes: tuple[glob.UrlPattern, ...]) -> Check:
+def _personal_check(includes: glob.UrlPatterns) -> Check:
     def check(url: Url, _depth: int, _is_seed: bool) -> Verdict | None:
         name = area.personal_name(url)
-        if name == "" or any(pattern.matches(url) for pattern in includes):
+        if name == "" or includes.first(url) is not None:
             return None
         detail = f"it is a personal area: {name}"
         return Verdict(False, f"personal.{name}", detail, _include_hint(url))
@@ -208,13 +207,10 @@ def _personal_check(includes: tuple[glob.UrlPattern, ...]) -> Check:
     return check
 
 
-def _include_check(patterns: tuple[glob.UrlPattern, ...]) -> Check:
+def _include_check(patterns: glob.UrlPatterns) -> Check:
     def check(url: Url, _depth: int, is_seed: bool) -> Verdict | None:
-        if is_seed:
+        if is_seed or patterns.first(url) is not None:
             return None
-        for pattern in patterns:
-            if pattern.matches(url):
-                return None
         return Verdict(False, "include", "no include pattern matches", _include_hint(url))
 
     return check

@@ -65,11 +65,16 @@ def needs(
 
 @dataclass(slots=True)
 class AppState:
-    """What an app serves: the service, once it is open, and how often each key may ask."""
+    """What an app serves: the service, once it is open, and how often each key may ask.
+
+    Args:
+        processes_trouble: says which processes beside this one do not answer; empty if all do.
+    """
 
     service: Service | None = None
     buckets: RateLimiter | None = None
     metrics: Metrics = field(default_factory=Metrics)
+    processes_trouble: Callable[[], str] = str
 
     def open(self, service: Service, metrics: Metrics | None = None) -> None:
         """Begin to serve; `metrics` receives the events of this process."""

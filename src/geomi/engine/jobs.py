@@ -6,6 +6,7 @@ state is one legal step (`model/job.py`) and is written down before anything els
 
 from __future__ import annotations
 
+import asyncio
 import re
 from collections.abc import Sequence
 from dataclasses import replace
@@ -66,7 +67,7 @@ async def draft(
     world: World, seeds: Sequence[Url], rules: JobRules, commission: Commission
 ) -> CrawlJob:
     """Create a job that waits for its turn; refuse seeds that its own rules exclude."""
-    _beginnings(rules, seeds)
+    await asyncio.to_thread(_beginnings, rules, seeds)  # long URLs and dear patterns take a while
     job = CrawlJob(
         id=commission.id or new_ulid(world.clock.wall_s(), world.rng),
         tenant=commission.tenant,
@@ -96,7 +97,7 @@ async def begin_drafted(world: World, job: CrawlJob, rules: JobRules) -> CrawlJo
     Whoever died on the way left a state in between: it goes on from there, and what is in the
     frontier already is there once.
     """
-    discovered = _beginnings(rules, read_seeds(job.seeds))
+    discovered = await asyncio.to_thread(_beginnings, rules, read_seeds(job.seeds))
     while job.state is not JobState.DISCOVERING:
         job = await step(world, job, TOWARDS_PROCESSING[job.state])
     await _add(world, job, discovered)
@@ -144,7 +145,7 @@ async def reopen(world: World, job: CrawlJob, rules: JobRules) -> CrawlJob:
             return job
         job = replace(job, stop=None, ended_at_s=None)
         return await step(world, job, JobState.PROCESSING)
-    discovered = _beginnings(rules, read_seeds(job.seeds))
+    discovered = await asyncio.to_thread(_beginnings, rules, read_seeds(job.seeds))
     await _add(world, job, discovered)
     while job.state is not JobState.PROCESSING:
         job = await step(world, job, TOWARDS_PROCESSING[job.state])

@@ -17,6 +17,7 @@ from dataclasses import dataclass, field
 from typing import ParamSpec, TypeVar
 
 from geomi.engine.listed_domains import ListedDomains
+from geomi.engine.loop_share import LoopShare
 from geomi.model.event import Measured
 from geomi.model.markdown import MarkdownRules
 from geomi.ports.archive import Archive, Spool
@@ -54,6 +55,10 @@ class Meter:
                 self._stages[stage] += time.thread_time() - began_s
 
         return measured
+
+    def add(self, stage: str, seconds: float) -> None:
+        """Note the CPU that a part of a stage took."""
+        self._stages[stage] += seconds
 
     @contextmanager
     def claim(self) -> Iterator[None]:
@@ -107,6 +112,7 @@ class World:
         silence_s: how long this worker may be silent before others may have what it holds.
         markdown_rules: functions of whoever started this process; no other process has them.
         listed: the domains that no job of this process visits, as of when a job last read them.
+        loop_share: lets pages whose links take long to judge leave time for all others.
     """
 
     clock: Clock
@@ -126,6 +132,7 @@ class World:
     meter: Meter = field(default_factory=Meter)
     markdown_rules: MarkdownRules = field(default_factory=dict)
     listed: ListedDomains = field(default_factory=ListedDomains)
+    loop_share: LoopShare = field(default_factory=LoopShare)
 
 
 async def wait_for_event(event: asyncio.Event, seconds: float) -> bool:

@@ -63,8 +63,10 @@ class IndexingProcesses:
         many = home.settings.index_workers if workers is None else workers
         self._started: list[StartedProcess] = [start_worker(INDEX_PROGRAM) for _ in range(many)]
         order = IndexOrder(home.root.resolve(), home.settings, job)
+        answer_s = home.settings.answer_s
         self._handles = [
-            ProcessWorkerHandle("indexer", started, order, self._sink) for started in self._started
+            ProcessWorkerHandle("indexer", started, order, self._sink, answer_s=answer_s)
+            for started in self._started
         ]
 
     async def run(self) -> None:

@@ -1,8 +1,9 @@
 """Run the service workers: some crawl for every tenant, one enriches, one prepares domains.
 
 The server never crawls, so that it answers while they work. `ServiceProcesses` replaces a process
-that died, after a pause that grows. The events of the processes reach the server through their
-pipes; its metrics count them. A process ends on a signal, and when its starter has ended.
+that died or does not answer, after a pause that grows. The events of the processes reach the
+server through their pipes; its metrics count them. A process ends on a signal, and when its starter
+has ended.
 """
 
 from __future__ import annotations
@@ -93,6 +94,11 @@ class ServiceProcesses:
         """Whether every place is filled."""
         return len(self._handles) == len(self._orders)
 
+    def trouble(self) -> str:
+        """Say which processes live and do not answer; empty if there are none."""
+        silent = sorted(handle.owner for handle in self._handles if not handle.is_answering)
+        return f"service workers do not answer: {', '.join(silent)}" if silent else ""
+
     async def _fill(self, order: ServeOrder) -> None:
         rest_s = FIRST_REST_S
         while not self._leaving.is_set():
@@ -112,7 +118,9 @@ class ServiceProcesses:
             started = await asyncio.to_thread(start_worker, SERVE_PROGRAM)
         except OSError as error:  # no handle or no memory is left for it now
             return f"could not be started: {error.strerror}"
-        handle = ProcessWorkerHandle(str(order.kind), started, order, self._sink)
+        handle = ProcessWorkerHandle(
+            str(order.kind), started, order, self._sink, answer_s=order.settings.answer_s
+        )
         self._handles.add(handle)
         if self._leaving.is_set():
             handle.drain()

@@ -15,6 +15,7 @@ from fastapi import FastAPI
 
 from geomi.adapters.machine.processes import raise_handle_limit
 from geomi.adapters.telemetry.repeats import logs_as_warnings
+from geomi.api.app import app_state_of
 from geomi.api.connections import ConnectionLimits
 from geomi.api.http_server import HttpServer
 from geomi.app.recovery import recover
@@ -117,7 +118,9 @@ async def run_server(
     await recover(service.home)
     await service.home.heart.enrol(WorkerRole.SUPERVISOR)
     front = HttpServer(app, serving.host, serving.port, limits, on_ready=on_ready)
-    server = _Server(service, front, ServiceProcesses(_orders(service, serving), sink))
+    processes = ServiceProcesses(_orders(service, serving), sink)
+    app_state_of(app).processes_trouble = processes.trouble
+    server = _Server(service, front, processes)
     with logs_as_warnings(service.home.world.sink):
         await with_heartbeat(service.home.heart, server.run(), endures=True)
 

@@ -141,8 +141,13 @@ async def _html(desk: TenantService, capture: CaptureRow, content_type: str) -> 
 async def search(desk: TenantService, query: str, filters: Filters, *, limit: int) -> SearchResults:
     """Answer a query from the present index; another process enriches meanwhile."""
     search_index = await desk.search_index()
-    return await ask(
-        search_index.index, query, filters=filters, limit=limit, embedder=search_index.embedder
+    return await desk.cpu.spend(
+        ask,
+        search_index.index,
+        query,
+        filters=filters,
+        limit=limit,
+        embedder=search_index.embedder,
     )
 
 
@@ -157,6 +162,5 @@ async def explain(desk: TenantService, job_id: str, url: str) -> Explanation:
     job = await crawls.find(desk, job_id)
     with in_field("url"):
         (asked,) = read_seeds([url])
-    return await explain_url(
-        desk.world, job, asked, await providers.read_site_decisions(desk.world.store)
-    )
+    reviews = await providers.read_site_decisions(desk.world.store)
+    return await desk.cpu.spend(explain_url, desk.world, job, asked, reviews)

@@ -21,6 +21,7 @@ from typing import Generic, TypeVar
 
 from pydantic import TypeAdapter
 
+from geomi.adapters.machine.threads import MeasuredThreads
 from geomi.app import DataDirectory, open_directory
 from geomi.app.index import SearchIndexes, open_search_indexes
 from geomi.app.use.datasets import open_datasets
@@ -31,6 +32,7 @@ from geomi.model.named_value import MAX_LISTED_VALUES, SYSTEM, NamedValue
 from geomi.ports.dataset import Dataset
 from geomi.ports.named_values import NamedValues
 from geomi.ports.runtime import Clock, EventSink
+from geomi.service.cpu_budget import CpuBudget, LoopPace
 from geomi.settings.options import Settings
 from geomi.text.identifiers import new_ulid
 
@@ -85,11 +87,13 @@ class TenantService:
         streams: event streams of the tenant that are open now.
         exports: of its crawls, under way now.
         orchestrations: of its dataset, under way now.
+        cpu: what its costly requests may take of this process.
     """
 
     tenant: str
     service: Service
     home: DataDirectory
+    cpu: CpuBudget
     door: asyncio.Lock = field(default_factory=asyncio.Lock)
     looks: ConcurrencyLimit = field(
         default_factory=lambda: ConcurrencyLimit(MAX_PREVIEWS, "pages are previewed")
@@ -159,18 +163,21 @@ class Service:
     Args:
         search_indexes: None if nothing searches, as in a process for background tasks.
         leaving: set when the process must end; long work then ends by itself.
+        pace: lets costly requests of all tenants leave half of the loop to others.
     """
 
     home: DataDirectory
     search_indexes: LazySearchIndexes | None = None
     leaving: asyncio.Event = field(default_factory=asyncio.Event)
+    pace: LoopPace = field(default_factory=LoopPace)
     _desks: dict[str, TenantService] = field(default_factory=dict)
     _datasets: dict[str, Dataset] = field(default_factory=dict)
 
     def desk(self, tenant: str) -> TenantService:
         """Return the desk of a tenant; there are as many as tenants that have asked so far."""
         if tenant not in self._desks:
-            self._desks[tenant] = TenantService(tenant, self, self.home.open_for(tenant))
+            cpu = CpuBudget(self.settings.api_cpu_per_minute, self.pace)
+            self._desks[tenant] = TenantService(tenant, self, self.home.open_for(tenant), cpu)
         return self._desks[tenant]
 
     async def leaves_within(self, seconds: float) -> bool:
@@ -202,6 +209,7 @@ async def open_service(
     """Open a data directory to serve it; create it if missing, readable by this user alone."""
     open_datasets(settings)  # nonsense is refused before anything is made
     _make_private(root)
+    asyncio.get_running_loop().set_default_executor(MeasuredThreads())
     async with open_directory(root, settings, listen) as home, AsyncExitStack() as opened:
         yield Service(home, LazySearchIndexes(home, opened))
 

@@ -13,6 +13,6 @@ _ONE_PAGE = {"http.max_retries": 0, "http.total_timeout_s": 20.0}
 async def verify(desk: TenantService, origin: str) -> SignIn:
     """Ask an origin for its token now; somebody waits for the answer."""
     with in_field("origin"):
-        plan = plan_for(desk, CrawlOrder("sign-in", (origin,), settings=_ONE_PAGE))
+        plan = await plan_for(desk, CrawlOrder("sign-in", (origin,), settings=_ONE_PAGE))
         with desk.looks.taken():
             return await sign_in.verify(desk.home, origin, plan.resolved.config)

@@ -31,6 +31,7 @@ class Settings:
     blobs: str = ""  # the URL of a bucket for the archive, in place of the data directory
     region: str = ""  # where this process is; hosts that name regions are lent to theirs alone
     silence_s: Annotated[float, Ge(0.5), Le(3600)] = 60.0  # after it, a worker's hosts are others'
+    answer_s: Annotated[float, Ge(1), Le(3600)] = 30.0  # after it, a stuck worker is replaced
     index: str = ""  # a folder or bucket for LanceDB, in place of the data directory
     # Processes that index pages for `geomi crawl --index`, `geomi enrich` and a service.
     index_workers: Annotated[int, Ge(1), Le(64)] = 1
@@ -55,6 +56,8 @@ class Settings:
     sign_in_key: str = ""  # encrypts what is kept for signing in, in place of a file's key
     alarm_url: str = ""  # a Slack-compatible webhook that alarms are sent to
     api_rate_per_minute: Annotated[int, Ge(0), Le(1_000_000)] = 600  # of each key; 0: no limit
+    # Seconds of CPU that plans, previews, explanations and searches of a tenant take; 0: no limit.
+    api_cpu_per_minute: Annotated[float, Ge(0), Le(3600)] = 10.0
     min_free_bytes: Annotated[int, Ge(0)] = 64 * MIB  # stop before the disk is full
     # Connections of clients to a service; None for as many as there are file handles for.
     max_connections: Annotated[int, Ge(1), Le(20_000)] | None = None

@@ -310,7 +310,9 @@ def _places(provider: Provider) -> Iterator[Check]:
     if len(provider.blocked_path_patterns) > MAX_PATTERNS:
         raise ConfigError(f"`blocked_path_patterns` has more than {MAX_PATTERNS} patterns")
     for text in (*provider.allowed_path_patterns, *provider.blocked_path_patterns):
-        yield partial(glob.compile, text)
+        yield partial(glob.check, text)
+    for patterns in (provider.allowed_path_patterns, provider.blocked_path_patterns):
+        yield partial(glob.compile, patterns)
     for text in (*provider.seed_urls, *filter(None, [provider.sitemap_url])):
         yield partial(_check_url, text)
     yield partial(_check_seeds, provider)
@@ -323,12 +325,12 @@ def _check_url(text: str) -> None:
 
 def _check_seeds(provider: Provider) -> None:
     try:
-        blocked = [glob.compile(text) for text in provider.blocked_path_patterns]
+        blocked = glob.compile(provider.blocked_path_patterns)
     except ConfigError:
         return  # told of already
     for text in provider.seed_urls:
         url = parse_url(text)
-        if url is not None and any(pattern.matches(url) for pattern in blocked):
+        if url is not None and blocked.first(url) is not None:
             raise ConfigError(
                 f"seed `{text[:200]}` is excluded by the provider's own `blocked_path_patterns`"
             )

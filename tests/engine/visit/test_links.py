@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Sequence
 from dataclasses import replace
 
@@ -67,7 +68,7 @@ def entry(url: str = SEED, **changes: object) -> UrlEntry:
 
 def admit(judge: LinkGate, *urls: str, depth: int = 0) -> FoundLinks:
     links = [PageLink(url, "x", "") for url in urls]
-    return judge.admit(entry(depth=depth), SEED, links, nofollow=False)
+    return asyncio.run(judge.admit(entry(depth=depth), SEED, links, nofollow=False))
 
 
 def urls(found: FoundLinks) -> list[str]:
@@ -137,7 +138,7 @@ def test_links_beyond_the_limit_are_told_of() -> None:
     """Under the page that holds them; not where none of its links is followed."""
     judge = gate()
     for nofollow, expected in ((False, [("links.limit", SEED)]), (True, [])):
-        found = judge.admit(entry(), SEED, (), nofollow=nofollow, left_out=7)
+        found = asyncio.run(judge.admit(entry(), SEED, (), nofollow=nofollow, left_out=7))
         assert [(each.rule, each.url) for each in found.excluded] == expected
 
 
@@ -209,7 +210,7 @@ def test_redirects_of_a_sitemap_are_no_nesting() -> None:
     index = Sitemap(sitemaps=("https://a.test/s.xml",))
     for nesting in range(SITEMAP_NESTING + 1):
         listed = entry(kind=EntryKind.SITEMAP, nesting=nesting, hops=5)
-        judged = gate().admit_sitemap(listed, index)
+        judged = asyncio.run(gate().admit_sitemap(listed, index))
         (found,) = judged.discovered or (None,)
         assert (found is None) is (nesting == SITEMAP_NESTING)
         assert rules(judged) == (["sitemap.nesting"] if found is None else [])
@@ -223,7 +224,8 @@ def test_sitemaps_beyond_the_limit_are_told_of_once() -> None:
     """One more than the limit of a host is counted, however often it is named."""
     judge = gate()
     named = tuple(f"https://a.test/s{n}.xml" for n in range(SITEMAPS_PER_HOST + 1))
-    found = judge.admit_sitemap(entry(kind=EntryKind.SITEMAP), Sitemap(sitemaps=named))
+    sitemap = Sitemap(sitemaps=named)
+    found = asyncio.run(judge.admit_sitemap(entry(kind=EntryKind.SITEMAP), sitemap))
     assert len(found.discovered) == SITEMAPS_PER_HOST
     assert [(each.rule, each.url) for each in found.excluded] == [("sitemap.limit", named[-1])]
     judge.remember(found.discovered)
@@ -240,7 +242,8 @@ def test_a_sitemap_tells_dates_and_other_languages() -> None:
         pages=(("https://a.test/x", "2024-05-06"), ("https://a.test/y", "nonsense")),
         alternates=("https://a.test/ko/x",),
     )
-    found = gate().admit_sitemap(entry(kind=EntryKind.SITEMAP), content, wall_s=2e9)
+    sitemap = entry(kind=EntryKind.SITEMAP)
+    found = asyncio.run(gate().admit_sitemap(sitemap, content, wall_s=2e9))
     assert {each.url: each.lastmod_s for each in found.discovered} == {
         "https://a.test/x": 1714953600.0,
         "https://a.test/y": None,
@@ -250,9 +253,9 @@ def test_a_sitemap_tells_dates_and_other_languages() -> None:
 
 def test_a_listing_is_resolved_against_itself() -> None:
     """What /llms.txt lists is judged like the pages of a sitemap."""
-    found = gate().admit_listing(
-        entry(kind=EntryKind.LISTING), "https://a.test/llms.txt", ["docs", "https://b.test/", "#x"]
-    )
+    hrefs = ["docs", "https://b.test/", "#x"]
+    listing = entry(kind=EntryKind.LISTING)
+    found = asyncio.run(gate().admit_listing(listing, "https://a.test/llms.txt", hrefs))
     (one,) = found.discovered
     assert (one.url, one.source, one.depth) == ("https://a.test/docs", Source.SITEMAP, 1)
     assert rules(found) == ["scope.host"]
@@ -388,9 +391,8 @@ def test_a_redirect_to_a_login_is_not_followed() -> None:
 
 def brought(judge: LinkGate, text: str, *links: str, repeats: bool = False) -> Novelty:
     visited = entry("https://a.test/cal/2024/01/02", pattern=CALENDAR)
-    found = judge.admit(
-        visited, visited.url, [PageLink(url, "x", "") for url in links], nofollow=False
-    )
+    named = [PageLink(url, "x", "") for url in links]
+    found = asyncio.run(judge.admit(visited, visited.url, named, nofollow=False))
     told = judge.novelty(visited, found, text, repeats=repeats)
     assert told is not None
     return told

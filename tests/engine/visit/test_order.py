@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -9,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from geomi.engine.inspect.why import explain
+from geomi.engine.loop_share import LoopShare
 from geomi.engine.visit.links import CountedLinks, LinkGate, LinkValue, link_value_of
 from geomi.engine.visit.rules import JobRules
 from geomi.frontier.priority import merit
@@ -154,16 +156,16 @@ def test_every_link_counts_and_each_once() -> None:
     links = [f"{SEED}x", f"{SEED}y", f"{SEED}x", "https://b.test/", f"{SEED}login"]
     expected = (_target("x"), _target("y"))
     for _ in range(2):
-        found = gate.admit(entry(), SEED, [PageLink(url, "", "") for url in links], nofollow=False)
+        named = [PageLink(url, "", "") for url in links]
+        found = asyncio.run(gate.admit(entry(), SEED, named, nofollow=False))
         assert found.endorsed == expected
         gate.remember(found.discovered)
     assert found.discovered == ()
 
 
 def test_other_orders_count_no_links() -> None:
-    found = _gate(CrawlConfig()).admit(
-        entry(), SEED, [PageLink(f"{SEED}x", "", "")], nofollow=False
-    )
+    named = [PageLink(f"{SEED}x", "", "")]
+    found = asyncio.run(_gate(CrawlConfig()).admit(entry(), SEED, named, nofollow=False))
     assert (len(found.discovered), found.endorsed) == (1, ())
 
 
@@ -176,7 +178,8 @@ def test_what_was_forgotten_is_named_again() -> None:
 
     memory = CountedLinks(name, capacity=2)
     for url in ("a", "b", "a", "c", "d", "e", "a"):
-        assert memory.of([url]) == (("a.test:443", url.encode()),)
+        targets = asyncio.run(memory.of([url], LoopShare().of_page()))
+        assert targets == (("a.test:443", url.encode()),)
     assert named == ["a", "b", "c", "d", "e", "a"]
 
 

@@ -27,7 +27,7 @@ PAGES = 30
 # A page has values of its own, and so has each turn of its host.
 OF_A_PAGE = {
     "ClosedVisit", "Directives", "FoundLinks", "KeptPage", "ListReader", "RequestTotals",
-    "StoredPage", "Visit", "VisitFindings", "_End",
+    "StoredPage", "Visit", "VisitFindings", "_End", "_Offer",
 }  # fmt: skip
 OF_A_TURN = {"HostPace", "HostSession", "RequestCounter"}
 

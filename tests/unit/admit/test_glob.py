@@ -2,15 +2,23 @@
 
 from __future__ import annotations
 
+import random
 import re
-import sys
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from geomi.admit.glob import MAX_PATTERN_CHARS, compile
+from geomi.admit.glob import (
+    MAX_PATTERN_CHARS,
+    MAX_REACH,
+    MAX_SIZE,
+    UrlPatterns,
+    compile,
+    refuse_costly,
+)
 from geomi.errors import ConfigError
+from geomi.model.config import GlobStyle
 from geomi.url.parse import parse
 
 TOKENS = st.sampled_from(["/", "/", "a", "b", ".", "*", "**", "?", "/**/", "/**"])
@@ -22,7 +30,7 @@ def matches(pattern: str, tail: str) -> bool:
     """Tell whether a pattern means `https://a.test` + tail."""
     url = parse("https://a.test" + tail)
     assert url is not None
-    return compile(pattern).matches(url)
+    return compile((pattern,)).first(url) == pattern
 
 
 @pytest.mark.parametrize(
@@ -151,21 +159,76 @@ def test_query(pattern: str, tail: str, expected: bool) -> None:
 def test_refused(pattern: str) -> None:
     """A pattern that cannot be meant is refused by name, before anything starts."""
     with pytest.raises(ConfigError) as refusal:
-        compile(pattern)
+        compile((pattern,))
     assert refusal.value.message.startswith(f"pattern `{pattern[:80]}` ")
 
 
 def test_largest_patterns() -> None:
     """At the limits a pattern still compiles."""
-    assert compile("/" + "x" * (MAX_PATTERN_CHARS - 1)).test("/x") is False
-    assert compile("/" + "{a,b}" * 6).test("/ababab") is True
+    assert not matches("/" + "x" * (MAX_PATTERN_CHARS - 1), "/x")
+    assert matches("/" + "{a,b}" * 6, "/ababab")
 
 
-def test_without_re2(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Where RE2 is missing, the message says what to install."""
-    monkeypatch.setitem(sys.modules, "re2", None)
-    with pytest.raises(ConfigError, match="google-re2"):
-        compile("re:x")
+def list_of(shape: str, limit: int, measure: str) -> tuple[str, ...]:
+    """Return as many patterns of a shape as a limit allows."""
+    (cost,) = [getattr(compile((shape.format(1000),)).cost, measure)]
+    return tuple(shape.format(1000 + number) for number in range(limit // cost))
+
+
+@pytest.mark.parametrize(
+    ("shape", "limit", "measure", "words"),
+    [
+        ("/{}/" + "x" * 189, MAX_SIZE, "size", "instructions"),
+        ("/**/{}/" + "*?" * 21, MAX_REACH, "reach", "behind wildcards"),
+        ("re:^/{}/a{{90}}", MAX_REACH, "reach", "behind wildcards"),
+    ],
+)
+def test_cost_of_a_list(shape: str, limit: int, measure: str, words: str) -> None:
+    """At its limit a list compiles, one pattern later it is refused, and named."""
+    largest = list_of(shape, limit, measure)
+    assert len(compile(largest).texts) > 1
+    last = shape.format(9999)
+    with pytest.raises(ConfigError, match=words) as refusal:
+        compile((*largest, last))
+    assert refusal.value.message.startswith(f"pattern `{last[:80]}` makes the list too large")
+
+
+def test_cost_of_a_job() -> None:
+    """Both lists of a job have one limit."""
+    half = list_of("/**/{}/" + "*?" * 21, MAX_REACH // 2, "reach")
+    refuse_costly(compile(half), compile(half))
+    longer = compile((*half, "/**/longer/" + "*?" * 21))
+    with pytest.raises(ConfigError, match="too large together"):
+        refuse_costly(longer, compile(half))
+
+
+def test_equal_lists_are_compiled_once() -> None:
+    """Validation, plan, job and explanation share what one of them has compiled."""
+    assert compile(("/docs/**", "/api")) is compile(("/docs/**", "/api"))
+
+
+def test_the_first_of_a_list_decides() -> None:
+    """Whatever part of the URL it is matched with."""
+    url = parse("https://a.test/docs/x?q=1")
+    assert url is not None
+    every = ("*/docs/*", "/docs/**", "/docs/x?q=*", "re:q=1", "re:^/docs")
+    for at in range(len(every)):
+        texts = ("/blog/**", *every[at:], *every[:at])
+        assert compile(texts).first(url) == every[at]
+
+
+def test_a_full_memory_hides_no_match() -> None:
+    """The largest automaton meets a URL of which each character is a new state to remember."""
+    shape = "re:/(a|b)*a(a|b){{11}}c{}"
+    expressions = [shape.format(number) for number in range(1000, 1080)]
+    plain = [f"/{number}/{'x' * 900}" for number in range(8)]
+    patterns = (*plain, *expressions)
+    rng = random.Random(7)
+    path = "".join(rng.choice("ab") for _ in range(8000)) + "a" + "b" * 11 + "c1079"
+    url = parse(f"https://a.test/{path}")
+    assert url is not None
+    assert compile(patterns).cost.size > 0.9 * MAX_SIZE
+    assert compile(patterns).first(url) == patterns[-1]
 
 
 @given(PATTERNS, PATHS)
@@ -174,7 +237,7 @@ def test_agrees_with_the_slow_reference(pattern: str, path: str) -> None:
     plain = not set(pattern) & set("*?")
     slow = re.sub(r"\*{2,}", "**", pattern.rstrip("/") + "/**" if plain else pattern)
     expected = reference(slow, path) or (path.endswith("/") and reference(slow, path[:-1]))
-    assert compile(pattern).test(path) is expected
+    assert found(pattern, path) is expected
 
 
 @pytest.mark.parametrize(
@@ -193,17 +256,23 @@ def test_agrees_with_the_slow_reference(pattern: str, path: str) -> None:
 )
 def test_hostile_patterns_end(pattern: str, path: str, expected: bool) -> None:
     """Patterns that take other matchers years come back."""
-    assert compile(pattern).test(path) is expected
+    assert found(pattern, path) is expected
 
 
 @given(st.text(alphabet="/ab*?[]{},!^-re:\\%가", max_size=30), st.text(max_size=20))
 def test_never_fails_otherwise(pattern: str, path: str) -> None:
     """Any text is a pattern or a `ConfigError`, and any path gets an answer."""
     try:
-        compiled = compile(pattern)
+        compiled = compile((pattern,))
     except ConfigError:
         return
-    assert compiled.test("/" + path) in (True, False)
+    url = parse(f"https://a.test/{path}")
+    assert url is None or compiled.first(url) in (None, pattern)
+
+
+def found(pattern: str, path: str) -> bool:
+    """Tell whether a glob matches a path, which need not be that of a parsed URL."""
+    return UrlPatterns([pattern], GlobStyle.REPAIRED)._on_path.matching(path, "") == [0]
 
 
 def reference(pattern: str, path: str) -> bool:

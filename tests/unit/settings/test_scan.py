@@ -87,7 +87,7 @@ def test_the_three_forms_of_excluded_paths(url: str, excluded: bool) -> None:
     assert patterns == ["/admin", "*/*logout*", r"re:\?.*token=.+"]
     parsed = parse(url)
     assert parsed is not None
-    assert any(glob.compile(text).matches(parsed) for text in patterns) is excluded
+    assert (glob.compile(tuple(patterns)).first(parsed) is not None) is excluded
 
 
 def test_a_flag_beats_the_file(tmp_path: Path) -> None:

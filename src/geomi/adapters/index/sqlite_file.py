@@ -17,13 +17,13 @@ import asyncio
 import re
 import zlib
 from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple, TypeVar
 
 from geomi.adapters.index.chunk_words import body_words, head_words, headings_text, kept_text
 from geomi.adapters.machine.disk import refusal
+from geomi.adapters.machine.threads import MeasuredThreads
 from geomi.adapters.store.sqlite.connection import SqliteDatabase, SqliteSession
 from geomi.adapters.store.statements import statements
 from geomi.model.index.chunk import Chunk
@@ -64,7 +64,7 @@ class IndexFile:
         except OSError as error:
             raise refusal(error, path.parent) from error
         self._database = SqliteDatabase(path, busy_timeout_s=BUSY_TIMEOUT_S, package="index")
-        self._reading = ThreadPoolExecutor(max_workers=1, thread_name_prefix="geomi-index")
+        self._reading = MeasuredThreads(max_workers=1, thread_name_prefix="geomi-index")
         self._database.write_now(renew_words)
 
     async def write(self, work: Callable[[SqliteSession], T]) -> T:

@@ -1,9 +1,14 @@
 """Workers as the supervisor sees them: one in this process, or several in processes of their own.
 
 A worker process has one pipe to its starter. It receives its order through the pipe and sends
-events and its result back. It drains on SIGTERM, and a second SIGTERM ends it at once. It ends by
-itself when its starter is gone. The starter forks workers early, while it has no threads, or else
-starts a fresh interpreter.
+events and its result back. It drains on SIGTERM, and a second SIGTERM ends it at once. The starter
+forks workers early, while it has no threads, or else starts a fresh interpreter.
+
+Neither side trusts the other to be able to act:
+- The event loop of a worker sends a beat every second. A worker that lives and does not beat is
+  ended by its starter, with SIGTERM and then SIGKILL, and counts as dead.
+- A worker ends when its starter is gone, which closes the pipe. Its loop sees that and gives up the
+  work in hand; a thread sees it, too, and ends a process whose loop does not.
 """
 
 from __future__ import annotations
@@ -13,9 +18,12 @@ import gc
 import multiprocessing
 import os
 import resource
+import select
 import signal
 import subprocess
 import sys
+import threading
+import time
 import traceback
 from collections.abc import Callable, Coroutine
 from contextlib import suppress
@@ -26,9 +34,16 @@ from typing import NoReturn, TypeVar
 
 from geomi.engine.worker.loop import Worker
 from geomi.errors import GeomiError
-from geomi.model.event import Event
+from geomi.model.event import Event, Warned
 from geomi.model.job import StopReason
 from geomi.ports.runtime import EventSink
+
+BEAT_S = 1.0
+ANSWER_S = 30.0  # without a beat for so long, a worker does not answer any more
+LEAVING_S = 10.0  # the same once it was told to end
+STARTING = 4  # times as long until its first beat: it imports libraries, on a busy machine
+TERM_S = 5.0  # from SIGTERM to SIGKILL, for one that does not answer
+ORPHAN_S = 10.0  # from the end of the starter to the end of a worker that does not see it
 
 # A page makes thousands of values and hardly a cycle among them. Looking for cycles less often
 # saved 5 % of a crawl's CPU at the same resident size (bench/crawl.py, 5,000 pages, two workers).
@@ -38,6 +53,7 @@ COLLECT_EVERY = (50_000, 20, 50)
 MOST_HANDLES = 65_536
 
 T = TypeVar("T")
+_BEAT: list[Event] = []  # a message without events
 
 
 def raise_handle_limit() -> int:
@@ -151,11 +167,23 @@ class ProcessWorkerHandle:
 
     Args:
         order: its order; anything that can be pickled.
+        answer_s: without a beat for so long, it is ended.
     """
 
-    def __init__(self, owner: str, started: StartedProcess, order: object, sink: EventSink) -> None:
+    def __init__(
+        self,
+        owner: str,
+        started: StartedProcess,
+        order: object,
+        sink: EventSink,
+        *,
+        answer_s: float = ANSWER_S,
+    ) -> None:
         self.owner = owner
+        self.is_answering = True
         self._sink = sink
+        self._answer_s = answer_s
+        self._messages = 0
         self._word: WorkerProcessResult | None = None
         self._process = started
         self._ours = started.pipe
@@ -168,7 +196,10 @@ class ProcessWorkerHandle:
         ended = asyncio.Event()
         loop.add_reader(self._ours.fileno(), self._listen, ended)
         try:
-            await ended.wait()
+            async with asyncio.TaskGroup() as group:
+                watching = group.create_task(self._watch(), name=f"watch {self.owner}")
+                await ended.wait()
+                watching.cancel()
         finally:
             loop.remove_reader(self._ours.fileno())
         await asyncio.to_thread(self._process.wait)
@@ -181,17 +212,49 @@ class ProcessWorkerHandle:
 
     def drain(self) -> None:
         """Ask it to finish what is in flight."""
-        with suppress(ProcessLookupError):
-            os.kill(self._process.pid, signal.SIGTERM)
+        self._answer_s = min(self._answer_s, LEAVING_S)
+        self._signal(signal.SIGTERM)
 
     def abandon(self) -> None:
         """Ask it to end now; a second SIGTERM means just that."""
         self.drain()
 
+    def _signal(self, number: signal.Signals) -> None:
+        with suppress(ProcessLookupError):
+            os.kill(self._process.pid, number)
+
+    async def _watch(self) -> None:
+        """End the process if it does not answer; `wait` notices that it has ended.
+
+        Looks are counted, so that a starter which was itself stopped for a while ends nobody:
+        between two looks it reads what has arrived meanwhile.
+        """
+        while True:
+            await self._silence()
+            self.is_answering = False
+            told = f"the worker process {self._process.pid} ({self.owner}) does not answer"
+            self._sink.emit(Warned("", told, "it is ended, and what it held is lent again"))
+            self._signal(signal.SIGTERM)
+            heard = self._messages
+            await asyncio.sleep(TERM_S)
+            if self._messages == heard:
+                self._signal(signal.SIGKILL)
+                return
+            self.is_answering = True
+
+    async def _silence(self) -> None:
+        """Return when no beat has come for too long."""
+        heard, silent_s = self._messages, 0.0
+        while silent_s < self._answer_s * (1 if self._messages else STARTING):
+            await asyncio.sleep(BEAT_S)
+            silent_s = silent_s + BEAT_S if self._messages == heard else 0.0
+            heard = self._messages
+
     def _listen(self, ended: asyncio.Event) -> None:
         try:
             while self._ours.poll():
                 message = self._ours.recv()
+                self._messages += 1
                 if isinstance(message, WorkerProcessResult):
                     self._word = message
                     continue
@@ -210,13 +273,37 @@ def carry_out(
     except (EOFError, ConnectionResetError):
         return  # the starter went without a word
     assert isinstance(order, kind)
+    threading.Thread(target=_end_with_starter, args=(pipe.fileno(),), daemon=True).start()
     try:
-        word = WorkerProcessResult(asyncio.run(work(order)))
+        word = WorkerProcessResult(asyncio.run(_beating(pipe, work(order))))
     except GeomiError as error:
         word = WorkerProcessResult(None, error)
     with suppress(OSError):
         pipe.send(word)
     pipe.close()
+
+
+def _end_with_starter(descriptor: int) -> None:
+    """End this process if its starter is gone, even where the event loop is not able to."""
+    starter = select.poll()
+    starter.register(descriptor, 0)  # nothing but its end; the loop reads it
+    starter.poll()
+    time.sleep(ORPHAN_S)
+    os._exit(1)
+
+
+async def _beating(pipe: Connection, work: Coroutine[None, None, T]) -> T:
+    """Do some work, and show the starter meanwhile that the loop of this process runs."""
+
+    loop = asyncio.get_running_loop()
+
+    def beat() -> None:
+        with suppress(OSError):
+            pipe.send(_BEAT)
+        loop.call_later(BEAT_S, beat)
+
+    beat()
+    return await work
 
 
 class PipeSink:

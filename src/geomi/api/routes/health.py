@@ -6,7 +6,7 @@ from typing import Literal
 
 from fastapi import APIRouter, Request
 
-from geomi.api.guard import service_of
+from geomi.api.guard import app_state_of_request, service_of
 from geomi.api.schema.wire import ResponseModel
 from geomi.errors import StoreBusy
 
@@ -27,8 +27,10 @@ async def healthz() -> HealthResponse:
 
 @router.get("/readyz", operation_id="readiness", summary="Show whether the service can serve")
 async def readyz(request: Request) -> HealthResponse:
-    """Answer while geomi can read and write the data directory; otherwise 503."""
+    """Answer while geomi can read and write the data directory and its workers answer; else 503."""
     service = service_of(request)
+    if trouble := app_state_of_request(request).processes_trouble():
+        raise StoreBusy(trouble, hint="geomi ends and replaces them; the log says which")
     await service.office.named_values.count("keys")
     # Nobody here needs a key, so that nothing is written to find out: the heart does all the time.
     if (trouble := service.home.heart.trouble) is not None:

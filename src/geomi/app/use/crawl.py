@@ -431,7 +431,8 @@ def _hire(
         owner = f"w-{new_ulid(home.world.clock.wall_s(), home.world.rng)}"
         order = WorkerOrder(home.root.resolve(), home.settings, found.job.id, owner, workers)
         started = next(waiting, None) or start_worker(WORKER_PROGRAM)
-        return ProcessWorkerHandle(owner, started, order, home.world.sink)
+        answer_s = home.settings.answer_s
+        return ProcessWorkerHandle(owner, started, order, home.world.sink, answer_s=answer_s)
 
     return hire
 

@@ -225,7 +225,8 @@ class SeedWorkers:
         started = next(self._standby, None)
         if started is None:
             started = await asyncio.to_thread(start_worker, SEED_PROGRAM)
-        handle = ProcessWorkerHandle(name, started, self._order, sink)
+        answer_s = self._home.settings.answer_s
+        handle = ProcessWorkerHandle(name, started, self._order, sink, answer_s=answer_s)
         self._handles.append(handle)
         if self._leaving.is_set():
             handle.drain()

@@ -73,6 +73,7 @@ class HostSession:
     ) -> None:
         self.lease = lease
         self.is_waiting = False
+        self.is_pausing = False
         self._pace = HostPace(lease, config, world.rng)
         self._spending = RequestCounter(
             lease,
@@ -127,6 +128,15 @@ class HostSession:
             if not task.done():
                 task.cancel()
                 await asyncio.wait({task})
+
+    async def pause(self, seconds: float) -> None:
+        """Let others have the loop, and keep the lease; a drain may end the visit here."""
+        self.is_pausing = True
+        try:
+            await asyncio.sleep(seconds)
+            await self._keep_lease()
+        finally:
+            self.is_pausing = False
 
     def learn(self, crawl_delay_s: float | None, extra_s: float) -> None:
         """Take over what robots.txt asks for; it holds for the rest under way too."""

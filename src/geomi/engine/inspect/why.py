@@ -8,6 +8,7 @@ links to it, and whether the limit of waiting URLs kept it out.
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
@@ -19,8 +20,9 @@ from geomi.engine.host.robots import read_copy
 from geomi.engine.inspect.status import when_due
 from geomi.engine.regions import live_regions
 from geomi.engine.visit.identity import UrlIdentity
+from geomi.engine.visit.links import LEFT_UNJUDGED
 from geomi.engine.visit.patterns import Patterns
-from geomi.engine.visit.rules import JobRules, job_rules
+from geomi.engine.visit.rules import JobRules, rules_for
 from geomi.engine.world import World
 from geomi.fetch.request import product_token, user_agent
 from geomi.frontier.region import RegionMap, regions_of
@@ -50,6 +52,7 @@ _ANSWERS = {
 # How many collected pages are read back to find who links to a URL that has no entry.
 PAGES_READ_BACK = 20_000
 PAGES_PER_READ = 500
+_FEWER_PATTERNS = "use fewer or simpler patterns, then crawl anew"
 # A change of the job's own limit lets its pages be read once more.
 _HINTS = {
     WaitingLimit.OF_ALL: "set GEOMI_MAX_QUEUED higher, then --resume --set limits.max_queued=0"
@@ -85,13 +88,12 @@ async def explain(
     Args:
         reviews: what people decided about sites.
     """
-    await world.listed.read(world.store)
-    rules = job_rules(world, job.config, job.seeds, reviews)
+    rules = await rules_for(world, job.config, job.seeds, reviews)
     naming = rules.identity
     url = naming.wire(url)
     entry = await _find(world, job, naming.hash(url), url.authority)
     mention = None if entry else await find_linking_page(world, job, url, naming)
-    room = await queue_limit_verdict(world, job, url) if mention else None
+    room = await _left_out(world, job, url, mention) if mention else None
     judged = await _rules(world, job, url, entry, mention, rules)
     steps = [*judged, _frontier(url, entry, mention, job, room)]
     if entry is not None and entry.state is State.PENDING:
@@ -138,10 +140,8 @@ async def _rules(
     """Judge a URL again: the site, the job's rules, its pattern, blocked URLs, robots.txt."""
     depth = entry.depth if entry else mention.depth if mention else 0
     is_seed = entry.source is Source.SEED if entry else url.href in job.seeds
-    steps = [
-        Step(name, _with_origin(job, verdict))
-        for name, verdict in rules.explain(url, depth, is_seed=is_seed)
-    ]
+    told = await asyncio.to_thread(rules.explain, url, depth, is_seed=is_seed)
+    steps = [Step(name, _with_origin(job, verdict)) for name, verdict in told]
     exhausted = Patterns(rules).exhausted(entry) if entry else None
     later = (
         ("pattern", exhausted or await _pattern(world, job, url, entry, rules)),
@@ -327,6 +327,19 @@ async def find_linking_page(
             break
         after, seen = rows[-1].seq, seen + len(rows)
     return best
+
+
+async def _left_out(world: World, job: CrawlJob, url: Url, mention: LinkingPage) -> Verdict | None:
+    """Say why a link that a collected page has was not taken, where geomi had to leave some out."""
+    count, pages = (await world.store.census.exclusions(job.id)).get(LEFT_UNJUDGED, (0, ()))
+    if mention.parent in pages:
+        detail = "judging its links took so long that geomi left out the rest of them"
+        return Verdict(False, LEFT_UNJUDGED, detail, _FEWER_PATTERNS)
+    told = await queue_limit_verdict(world, job, url)
+    if told is None and count > len(pages):
+        detail = f"geomi left out links of {count:,} pages, because judging them took too long"
+        return Verdict(False, LEFT_UNJUDGED, detail, _FEWER_PATTERNS)
+    return told
 
 
 async def queue_limit_verdict(world: World, job: CrawlJob, url: Url) -> Verdict | None:

@@ -107,7 +107,7 @@ async def survey(
     world: World, seeds: Sequence[Url], rules: JobRules, *, samples: int = 0
 ) -> Survey:
     """Survey the sites of some seeds; fetch up to `samples` of the pages found on each."""
-    found, gate = Survey(), LinkGate(rules)
+    found, gate = Survey(), LinkGate(rules, world.loop_share)
     requests = Requests(rules.config, [seed.href for seed in seeds], version=world.version)
     for host, of_host in groupby(sorted(seeds, key=_authority), key=_authority):
         surveyor = _Surveyor(world, gate, requests, found)
@@ -176,7 +176,7 @@ class _Surveyor:
             if isinstance(fetched, Verdict):
                 self._found.lists.append(ListRead(one.url, 0, f"robots.txt: {fetched.detail}"))
                 continue
-            found, problem = self._read_list(reader, fetched)
+            found, problem = await self._read_list(reader, fetched, session)
             pages = [one for one in found.discovered if one.kind is EntryKind.PAGE]
             waiting += [one for one in found.discovered if one.kind is not EntryKind.PAGE]
             is_missing = _is_missing(one, respond(fetched))
@@ -186,10 +186,13 @@ class _Surveyor:
             told = f"{len(waiting)} more lists were not read; a survey reads {MAX_LISTS}"
             self._found.problems.append(f"{session.lease.host}: {told}")
 
-    def _read_list(self, reader: ListReader, fetched: Fetched) -> tuple[FoundLinks, str]:
+    async def _read_list(
+        self, reader: ListReader, fetched: Fetched, session: HostSession
+    ) -> tuple[FoundLinks, str]:
         if (outcome := respond(fetched)) is not Outcome.OK:
             return FoundLinks(), f"{outcome}: {fetched.detail or f'HTTP {fetched.status}'}"
-        return reader.found(fetched, self._gate, wall_s=self._world.clock.wall_s())
+        wall_s = self._world.clock.wall_s()
+        return await reader.found(fetched, self._gate, wall_s=wall_s, rest=session.pause)
 
     async def _read_seed(self, seed: Url, session: HostSession, robots: JobRobots) -> None:
         """Take the links of a start page; the page itself is in the list."""
@@ -217,8 +220,13 @@ class _Surveyor:
             nofollow = "nofollow" in directives(sorted(article.robots), self._requests.token)
             left_out = article.links_left_out
             self._take(
-                self._gate.admit(
-                    entry, fetched.url, article.links, nofollow=nofollow, left_out=left_out
+                await self._gate.admit(
+                    entry,
+                    fetched.url,
+                    article.links,
+                    nofollow=nofollow,
+                    left_out=left_out,
+                    rest=session.pause,
                 )
             )
 

@@ -4,7 +4,7 @@ A page has about a hundred links, and nearly all of them repeat. So `LinkGate` c
 strings with what this worker has put into the store before it makes any object. Its memory is
 exact and may forget; then the store's unique key decides. `JobRules` judges what is left. Rules may
 change, and a pattern may turn out to be endless, before a URL's turn comes. Then the URL is judged
-once more.
+once more. A page whose links take long shares the loop with all others (`loop_share`).
 
 Two orders of the frontier need more than new links:
 - The order that counts links (adr 14) needs every link, known or new. `CountedLinks` names each
@@ -15,10 +15,12 @@ Two orders of the frontier need more than new links:
 
 from __future__ import annotations
 
+import asyncio
 import sys
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
+from geomi.engine.loop_share import JudgingTime, LoopShare, Rest
 from geomi.engine.visit.identity import key_of_kind, may_hold_trackers
 from geomi.engine.visit.patterns import Patterns
 from geomi.engine.visit.rules import JobRules
@@ -37,6 +39,7 @@ from geomi.url.parse import parse as parse_url
 
 UrlParser = Callable[[str], Url | None]
 ANY_DEPTH = sys.maxsize
+LEFT_UNJUDGED = "links.time"  # the rule that counts pages with such links
 NEAREST = 1  # where a link may lead at all, it does from the start URLs
 COUNTED_LINKS_CAPACITY = 100_000  # per generation; about 40 MB for both with URLs of 80 characters
 
@@ -55,11 +58,38 @@ class FoundLinks:
     endorsed: tuple[Target, ...] = ()
 
 
-class LinkGate:
-    """Judges links for one job and remembers what the store already has."""
+@dataclass(frozen=True, slots=True)
+class _Offer:
+    """The URLs that a page or a list has, and how they are read.
 
-    def __init__(self, rules: JobRules) -> None:
+    Args:
+        changed: when those of a sitemap changed.
+    """
+
+    urls: Sequence[str]
+    read: UrlParser
+    depth: int
+    source: Source
+    parent: str
+    changed: Mapping[str, float] = field(default_factory=dict)
+
+
+class LinkGate:
+    """Judges links for one job and remembers what the store already has.
+
+    Args:
+        told: is told the CPU time that each page took.
+    """
+
+    def __init__(
+        self,
+        rules: JobRules,
+        share: LoopShare | None = None,
+        told: Callable[[float], None] = lambda _: None,
+    ) -> None:
         self.rules = rules
+        self._share = share or LoopShare()
+        self._told = told
         self._config = rules.config
         self._identity = rules.identity
         self._patterns = Patterns(rules)
@@ -68,7 +98,7 @@ class LinkGate:
         counts_links = rules.config.order is UrlOrder.WEIGHTED
         self._endorsements = CountedLinks(self._target) if counts_links else None
 
-    def admit(
+    async def admit(
         self,
         entry: UrlEntry,
         final_url: str,
@@ -76,20 +106,25 @@ class LinkGate:
         *,
         nofollow: bool,
         left_out: int = 0,
+        rest: Rest = asyncio.sleep,
     ) -> FoundLinks:
         """Judge the links of a page.
 
         Args:
             nofollow: the page's own wish (C-42).
             left_out: how many links beyond the limit of a page were not read.
+            rest: waits between two slices.
         """
         if nofollow:
             return FoundLinks(links=len(links))
         # The URLs of links are parsed already, which costs more than all rules together.
         offered = self.offered(links)
-        found = self._judge(offered, split, entry.depth + 1, Source.LINK, final_url)
-        if self._endorsements is not None:
-            found = replace(found, endorsed=self._endorsements.of(offered))
+        with self._share.of_page(rest) as time:
+            offer = _Offer(offered, split, entry.depth + 1, Source.LINK, final_url)
+            found = await self._judge(offer, time)
+            if self._endorsements is not None:
+                found = replace(found, endorsed=await self._endorsements.of(offered, time))
+            self._told(time.spent_s)
         if not left_out:
             return found
         limit = self._config.limits.max_links_per_page
@@ -102,22 +137,25 @@ class LinkGate:
             return [link.url for link in links]
         return [url for url, _, rel in links if not rel or "nofollow" not in rel]
 
-    def admit_sitemap(
-        self, entry: UrlEntry, content: Sitemap, *, wall_s: float = 0.0
+    async def admit_sitemap(
+        self, entry: UrlEntry, content: Sitemap, *, wall_s: float = 0.0, rest: Rest = asyncio.sleep
     ) -> FoundLinks:
         """Judge what a sitemap lists: pages, and further sitemaps down to a limit."""
         listed = [loc for loc, _ in content.pages]
         dated = ((loc, lastmod_s(text, wall_s=wall_s)) for loc, text in content.pages)
         changed = {loc: at_s for loc, at_s in dated if at_s is not None}
         urls = [*listed, *content.alternates]
-        pages = self._judge(urls, parse_url, 1, Source.SITEMAP, entry.url, changed)
+        offer = _Offer(urls, parse_url, 1, Source.SITEMAP, entry.url, changed)
+        pages = await self._listed(offer, rest)
         nested, excluded = self._sitemaps.listed(entry, content.sitemaps)
         return FoundLinks(pages.discovered + nested, pages.excluded + excluded, len(content.pages))
 
-    def admit_listing(self, entry: UrlEntry, final_url: str, hrefs: Sequence[str]) -> FoundLinks:
+    async def admit_listing(
+        self, entry: UrlEntry, final_url: str, hrefs: Sequence[str], *, rest: Rest = asyncio.sleep
+    ) -> FoundLinks:
         """Judge the pages that a site's owner lists in its /llms.txt."""
         urls = [url for url in absolute(hrefs, final_url) if url is not None]
-        return self._judge(urls, split, 1, Source.SITEMAP, entry.url)
+        return await self._listed(_Offer(urls, split, 1, Source.SITEMAP, entry.url), rest)
 
     def sitemaps(self, urls: Sequence[str], host: Url) -> FoundLinks:
         """Turn the Sitemap lines of a robots.txt into entries; a web-wide crawl does without."""
@@ -158,36 +196,50 @@ class LinkGate:
             if found.kind is EntryKind.PAGE and may_hold_trackers(found.url):
                 self._seen.remember(self._identity.key(split(found.url)), found.depth)
 
-    def _judge(
-        self,
-        urls: Sequence[str],
-        read: UrlParser,
-        depth: int,
-        source: Source,
-        parent: str,
-        changed: Mapping[str, float] = {},
-    ) -> FoundLinks:
+    async def _listed(self, offer: _Offer, rest: Rest) -> FoundLinks:
+        """Judge the pages of a list."""
+        with self._share.of_page(rest) as time:
+            found = await self._judge(offer, time)
+            self._told(time.spent_s)
+        return found
+
+    async def _judge(self, offer: _Offer, time: JudgingTime) -> FoundLinks:
+        """Judge as many as the time suffices for, and count the rest."""
         discovered: list[Discovered] = []
         excluded: list[Exclusion] = []
-        rules, is_known = self.rules, self._seen.is_known
-        for raw in self._seen.unknown(urls, depth):
-            url = read(raw)
-            if url is None:
-                continue
-            url = self._identity.wire(url)
-            if url.href != raw and is_known(url.href, depth):
-                self._seen.remember(raw, depth)
-                continue
-            verdict = rules.verdict(url, depth)
-            if not verdict.admitted:
-                self._seen.remember(raw, depth)
-                excluded.append(Exclusion(verdict.rule, raw, verdict.detail))
-                continue
-            key = self._identity.key(url)
-            if not (may_hold_trackers(raw) and is_known(key, depth)):
-                changed_s = changed.get(raw)
-                discovered.append(rules.found_page(url, key, depth, source, parent, changed_s))
-        return FoundLinks(tuple(discovered), tuple(excluded), len(urls))
+        unknown = self._seen.unknown(offer.urls, offer.depth)
+        for number, raw in enumerate(unknown):
+            if time.is_slice_over and not await time.next_slice():
+                left = len(unknown) - number
+                told = f"{left} links: judging {number} took {time.spent_s:.0f} s"
+                excluded.append(Exclusion(LEFT_UNJUDGED, offer.parent, told))
+                break
+            found = self._judge_one(raw, offer)
+            if isinstance(found, Exclusion):
+                excluded.append(found)
+            elif found is not None:
+                discovered.append(found)
+        return FoundLinks(tuple(discovered), tuple(excluded), len(offer.urls))
+
+    def _judge_one(self, raw: str, offer: _Offer) -> Discovered | Exclusion | None:
+        """Judge one URL; None for what is no URL, and for what turns out to be known."""
+        depth, is_known = offer.depth, self._seen.is_known
+        url = offer.read(raw)
+        if url is None:
+            return None
+        url = self._identity.wire(url)
+        if url.href != raw and is_known(url.href, depth):
+            self._seen.remember(raw, depth)
+            return None
+        verdict = self.rules.verdict(url, depth)
+        if not verdict.admitted:
+            self._seen.remember(raw, depth)
+            return Exclusion(verdict.rule, raw, verdict.detail)
+        key = self._identity.key(url)
+        if may_hold_trackers(raw) and is_known(key, depth):
+            return None
+        changed_s = offer.changed.get(raw)
+        return self.rules.found_page(url, key, depth, offer.source, offer.parent, changed_s)
 
     def _target(self, raw: str) -> Target | None:
         """Name what a link leads to; None for what no page of this job may lead to."""
@@ -220,9 +272,13 @@ class CountedLinks:
         self._young: dict[str, Target | None] = {}
         self._old: dict[str, Target | None] = {}
 
-    def of(self, urls: Sequence[str]) -> tuple[Target, ...]:
-        """Return where some links lead, each place once."""
-        targets = dict.fromkeys(map(self._target, urls))
+    async def of(self, urls: Sequence[str], time: JudgingTime) -> tuple[Target, ...]:
+        """Return where some links lead, each place once; as many as the time suffices for."""
+        targets: dict[Target | None, None] = {}
+        for url in urls:
+            if time.is_slice_over and not await time.next_slice():
+                break
+            targets[self._target(url)] = None
         return tuple(target for target in targets if target is not None)
 
     def _target(self, url: str) -> Target | None:

@@ -16,6 +16,7 @@ from __future__ import annotations
 from geomi.dedup.sketch import sketch
 from geomi.dedup.soft404 import MAX_TEMPLATES, Soft404Candidate, Soft404Sign, judge, says_missing
 from geomi.engine.host.session import HostSession
+from geomi.engine.loop_share import Rest
 from geomi.engine.visit.links import FoundLinks, LinkGate
 from geomi.engine.visit.privacy import Privacy
 from geomi.engine.visit.sitemap_copy import SitemapCopy, SitemapFile
@@ -127,13 +128,17 @@ class ListReader:
         """Where the body goes, so that fifty megabytes are never in memory at once."""
         return self._sitemap.feed if self._sitemap is not None else None
 
-    def found(self, fetched: Fetched, gate: LinkGate, *, wall_s: float) -> tuple[FoundLinks, str]:
+    async def found(
+        self, fetched: Fetched, gate: LinkGate, *, wall_s: float, rest: Rest
+    ) -> tuple[FoundLinks, str]:
         """Return what the list names, after the rules, and what is wrong with it."""
         if self._sitemap is None:
-            return gate.admit_listing(self._entry, fetched.url, llms.read(fetched.body)), ""
+            hrefs = llms.read(fetched.body)
+            return await gate.admit_listing(self._entry, fetched.url, hrefs, rest=rest), ""
         content = self._sitemap.close()
         self._lists_any = bool(content.pages or content.sitemaps)
-        return gate.admit_sitemap(self._entry, content, wall_s=wall_s), content.problem
+        found = await gate.admit_sitemap(self._entry, content, wall_s=wall_s, rest=rest)
+        return found, content.problem
 
     def kept(self) -> SitemapFile | None:
         """Return what is kept of a sitemap that was read; one that lists nothing is not."""

@@ -79,7 +79,6 @@ class Road:
         self._reader = PageReader(world, job.id, config, rules.privacy)
         self._endings = VisitEndings(world, gate)
         self._fingerprint = world.meter.timed("fingerprint", fingerprint)
-        self._admit_links = world.meter.timed("links", gate.admit)
 
     async def visit(self, entry: UrlEntry, session: HostSession) -> ClosedVisit | None:
         """Take one entry down the road and return what is to be settled.
@@ -139,14 +138,21 @@ class Road:
             if entry.attempts < UNSENT_TRIES:
                 return self._endings.put_off(visit, UNSENT_WAIT_S)
             earlier = None
-        found = NO_LINKS if earlier is None else await self._links_again(entry, earlier)
+        found = NO_LINKS if earlier is None else await self._links_again(visit, earlier)
         return self._endings.expanded(visit, found)
 
-    async def _links_again(self, entry: UrlEntry, earlier: EarlierPage) -> FoundLinks:
+    async def _links_again(self, visit: Visit, earlier: EarlierPage) -> FoundLinks:
         """Judge the links of a page of this job once more, from where it was found now."""
+        entry = visit.entry
         twin = await self._duplicates.exact(entry, earlier.page.fingerprint)
         follows = await self._follows(entry, twin, nofollow=earlier.nofollow)
-        return self._admit_links(entry, earlier.page.final_url, earlier.links, nofollow=not follows)
+        return await self._gate.admit(
+            entry,
+            earlier.page.final_url,
+            earlier.links,
+            nofollow=not follows,
+            rest=visit.session.pause,
+        )
 
     async def _ask(
         self, visit: Visit, robots: JobRobots, earlier: EarlierPage | None
@@ -172,7 +178,8 @@ class Road:
             return self._endings.failed(visit, outcome, detail, fetched)
         if entry.kind is not EntryKind.PAGE:
             wall_s = self._world.clock.wall_s()
-            found, problem = reader.found(fetched, self._gate, wall_s=wall_s)
+            rest = visit.session.pause
+            found, problem = await reader.found(fetched, self._gate, wall_s=wall_s, rest=rest)
             closed = self._endings.listed(visit, fetched, found, problem)
             return replace(closed, sitemap=reader.kept())
         article = await self._parse(visit, fetched)
@@ -223,7 +230,7 @@ class Road:
 
     async def _find(
         self,
-        entry: UrlEntry,
+        visit: Visit,
         final_url: str,
         page: Article | EarlierPage,
         fingerprint: Fingerprint,
@@ -232,11 +239,17 @@ class Road:
         left_out: int = 0,
     ) -> VisitFindings:
         """Find which page a page repeats, and judge its links."""
+        entry = visit.entry
         named = canonical_target(entry, page.canonical, self._rules)
         duplicate = await self._duplicates.find(entry, fingerprint, named)
         follows = await self._follows(entry, exact_duplicate(duplicate), nofollow=nofollow)
-        found = self._admit_links(
-            entry, final_url, page.links, nofollow=not follows, left_out=left_out
+        found = await self._gate.admit(
+            entry,
+            final_url,
+            page.links,
+            nofollow=not follows,
+            left_out=left_out,
+            rest=visit.session.pause,
         )
         return VisitFindings(found, page.text, duplicate, named if follows else None)
 
@@ -255,7 +268,7 @@ class Road:
         body = self._privacy.body(fetched, article)
         fingerprint = self._fingerprint(article.text, body, offered, nofollow=nofollow)
         findings = await self._find(
-            entry,
+            visit,
             fetched.url,
             article,
             fingerprint,
@@ -295,7 +308,7 @@ class Road:
         """Keep a page that has not changed since the last visit as a page of this job."""
         entry, nofollow = visit.entry, earlier.nofollow or directives.nofollow
         findings = await self._find(
-            entry, fetched.url, earlier, earlier.page.fingerprint, nofollow=nofollow
+            visit, fetched.url, earlier, earlier.page.fingerprint, nofollow=nofollow
         )
         if directives.noindex:
             return self._not_indexed(visit, fetched, findings, directives)

@@ -15,6 +15,7 @@ Rules kept:
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Sequence
 
 from geomi.admit.rules import Admission
@@ -209,8 +210,15 @@ def job_rules(
 
 async def read_job_rules(world: World, config: CrawlConfig, seeds: Sequence[str]) -> JobRules:
     """Compile the rules of a job with what people have decided, and lists name, by now."""
+    return await rules_for(world, config, seeds, await read_site_decisions(world.store))
+
+
+async def rules_for(
+    world: World, config: CrawlConfig, seeds: Sequence[str], decisions: Sequence[SiteRule]
+) -> JobRules:
+    """Compile the rules of a job beside the loop: patterns may take a tenth of a second."""
     await world.listed.read(world.store)
-    return job_rules(world, config, seeds, await read_site_decisions(world.store))
+    return await asyncio.to_thread(job_rules, world, config, seeds, decisions)
 
 
 class SiteDecisions:

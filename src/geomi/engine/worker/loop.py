@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import deque
+from functools import partial
 from types import TracebackType
 
 from geomi.engine.host.lease import lease_s
@@ -53,7 +54,7 @@ class Worker:
         self._concurrency = concurrency
         self.longest_poll_s = LONGEST_POLL_S
         self._slots = RequestSlots(concurrency)
-        gate = LinkGate(rules)
+        gate = LinkGate(rules, world.loop_share, partial(world.meter.add, "links"))
         self._road = Road(world, job, gate)
         self._privacy = rules.privacy
         self._changed = asyncio.Event()
@@ -131,7 +132,7 @@ class Worker:
 
     def _release_resting(self) -> None:
         for task, session in self._hosts.items():
-            if session.is_waiting:
+            if session.is_waiting or session.is_pausing:
                 task.cancel()
 
     async def _claim(self) -> list[Lease]:

@@ -133,8 +133,15 @@ def provider_order(provider: Provider, collection: str) -> CrawlOrder:
     )
 
 
-def plan_for(desk: TenantService, order: CrawlOrder) -> Plan:
-    """Read an order; `FieldRefused` names what could never work."""
+async def plan_for(desk: TenantService, order: CrawlOrder) -> Plan:
+    """Read an order; `FieldRefused` names what could never work.
+
+    It compiles the order's patterns, which takes a while, so that it runs beside the loop.
+    """
+    return await desk.cpu.in_thread(_plan, desk, order)
+
+
+def _plan(desk: TenantService, order: CrawlOrder) -> Plan:
     with in_field("seedUrls"):
         seeds = jobs.read_seeds(order.seeds)
     with in_field("sitemapUrls"):
@@ -142,10 +149,6 @@ def plan_for(desk: TenantService, order: CrawlOrder) -> Plan:
     settings = desk.service.settings
     for name, urls in (("seedUrls", seeds), ("sitemapUrls", sitemaps)):
         refuse_without_contact(settings, urls, field=name)
-    for key in ("scope.include", "scope.exclude"):
-        with in_field(key):
-            for text in _texts(order.settings.get(key)):
-                glob.compile(text)
     with in_field("regions.job"):
         RegionMap(Regions(job=tuple(_texts(order.settings.get("regions.job")))))
     with in_field("regions.hosts"):
@@ -155,6 +158,11 @@ def plan_for(desk: TenantService, order: CrawlOrder) -> Plan:
         if not order.is_ours:
             ranges = read_profile(PROFILE).service_ranges
             refuse_outside(read_profile(order.profile), resolved, ranges=ranges)
+    scope = resolved.config.scope
+    with in_field("scope.include"):
+        includes = glob.compile(scope.include, scope.glob)
+    with in_field("scope.exclude"):
+        glob.refuse_costly(includes, glob.compile(scope.exclude, scope.glob))
     with in_field("seedUrls"):
         plan = make_plan(
             [seed.href for seed in seeds], resolved, Layer(ORIGIN, {}), provider=order.provider
@@ -267,7 +275,7 @@ async def start(
         is_fallback: they were, and it was not enough (G-22). It takes the place of a crawl that
             was let in, however many wait by now.
     """
-    plan = plan_for(desk, order)
+    plan = await plan_for(desk, order)
     if order.provider and not is_fallback:
         plan = await channels.plan_for_channel(
             desk.home, plan, await channels.known_channel(desk.home, order.provider)

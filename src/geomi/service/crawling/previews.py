@@ -40,9 +40,15 @@ async def preview(
     desk: TenantService, url: str, *, renders: bool, profile: str = PROFILE
 ) -> PreviewedPage:
     """Fetch a page and say what would be made of it; nothing is stored."""
+    return await desk.cpu.spend(_preview, desk, url, renders=renders, profile=profile)
+
+
+async def _preview(desk: TenantService, url: str, *, renders: bool, profile: str) -> PreviewedPage:
     settings = _ONE_PAGE | {"render": "auto" if renders else "never"}
     with in_field("url"):
-        plan = plan_for(desk, CrawlOrder("preview", (url,), profile=profile, settings=settings))
+        plan = await plan_for(
+            desk, CrawlOrder("preview", (url,), profile=profile, settings=settings)
+        )
         config, (seed,) = plan.resolved.config, plan.seeds
         rules = await read_job_rules(desk.world, config, [seed.href])
         with desk.looks.taken():
@@ -61,7 +67,11 @@ class CrawlForecast:
 
 async def forecast_crawl(desk: TenantService, order: CrawlOrder) -> CrawlForecast:
     """Survey the sites of an order; only the request log is written."""
-    plan = plan_for(desk, order)
+    return await desk.cpu.spend(_forecast, desk, order)
+
+
+async def _forecast(desk: TenantService, order: CrawlOrder) -> CrawlForecast:
+    plan = await plan_for(desk, order)
     config = plan.resolved.config
     # What a site names itself is worth one request each, when the question is what there is.
     probing = replace(config, scope=replace(config.scope, probe=True))

@@ -86,7 +86,7 @@ async def create(
     """Keep a schedule; what could never be crawled is refused now."""
     _check(timing)
     for one in await _orders(desk, order):
-        plan_for(desk, one)
+        await plan_for(desk, one)
     schedule = Schedule(desk.new_id(), title, order, timing, desk.wall_s, is_enabled)
     schedule = _timed(schedule, desk.wall_s)
     async with desk.door:
