@@ -29,8 +29,8 @@ async def healthz() -> HealthResponse:
 async def readyz(request: Request) -> HealthResponse:
     """Answer while geomi can read and write the data directory and its workers answer; else 503."""
     service = service_of(request)
-    if trouble := app_state_of_request(request).processes_trouble():
-        raise StoreBusy(trouble, hint="geomi ends and replaces them; the log says which")
+    if silence := app_state_of_request(request).processes_trouble():
+        raise StoreBusy(silence, hint="geomi ends and replaces them; the log says which")
     await service.office.named_values.count("keys")
     # Nobody here needs a key, so that nothing is written to find out: the heart does all the time.
     if (trouble := service.home.heart.trouble) is not None:
