@@ -154,6 +154,7 @@ def _miscounted(
         ("collected", stats.collected, len({row.url for row in rows})),
         ("settled", stats.settled, states[State.COMPLETED] + states[State.FAILED]),
         ("duplicates", stats.duplicates, twins),
+        ("poisoned", stats.poisoned, sum(one.outcome is Outcome.POISONED for one in entries)),
     )
     for name, told, counted in recounts:
         if told != counted:

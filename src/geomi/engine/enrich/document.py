@@ -78,6 +78,13 @@ class ReadPage:
     is_whole: bool = True
 
 
+def understand(record: bytes, rules: AnalysisRules) -> None:
+    """Do all that is done with the text of a page, for nothing but to see whether we survive."""
+    fields = read_line(record)
+    analyse(subject_of(fields, now_s=0.0), rules)
+    split(fields["markdown"][: rules.max_chars])
+
+
 class DocumentMaker:
     """How the pages of one job become documents.
 

@@ -66,6 +66,7 @@ class AlarmRule(StrEnum):
     EMPTY = "empty_rate"  # MON-05
     DURATION = "duration"  # MON-06
     RETRIES = "retry_rate"  # MON-07
+    POISONED = "poisoned_pages"
     CHUNK_TOKENS = ChunkMeasure.MEAN_TOKENS.value  # MON-09
     EMPTY_CHUNKS = ChunkMeasure.EMPTY.value  # MON-10
     REPEATED_CHUNKS = ChunkMeasure.REPEATED.value  # MON-11
@@ -276,6 +277,9 @@ def _whole(figures: JobFigures) -> list[Alarm]:
         hours, limit = figures.active_s / 3600, MAX_DURATION_S / 3600
         message = f"it has worked for {hours:.1f} hours (limit {limit:g})"
         found.append(Alarm(AlarmRule.DURATION, round(figures.active_s), MAX_DURATION_S, message))
+    if poisoned := _sum(figures.outcomes, outcome=Outcome.POISONED):
+        message = f"{poisoned:,} pages kill what reads them; `geomi status` names them"
+        found.append(Alarm(AlarmRule.POISONED, poisoned, 0, message))
     before, now = figures.indexed_before, figures.indexed
     if figures.is_over and before:
         change = abs(now - before) / before
