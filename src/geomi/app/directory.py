@@ -163,8 +163,8 @@ async def open_directory(
             root, bucket, worker=owner, warn=lambda text: sink.emit(Warned("", text))
         )
         egress = Egress(rules, clock)
-        client = HttpClient(egress, clock)
         compute, mark = ChildCompute(), MarkFile(root, owner)
+        client = HttpClient(egress, clock, mark)
         world = World(
             store=store,
             clock=clock,

@@ -2,7 +2,8 @@
 
 While a piece of work runs, its mark stands; while it waits for anything, the mark is away. One
 thread runs one piece of work at a time, so the mark names the one that the process dies of. It
-covers all that is done with bytes from outside: unpacking, reading, links, fingerprints.
+covers all that is done with bytes from outside: unpacking, reading, links, fingerprints. What comes
+over a connection is unpacked between two steps; the connection puts the mark up for that moment.
 """
 
 from __future__ import annotations
@@ -23,9 +24,13 @@ _NOT_ITS_OWN = (GeomiError, CancelledError, GeneratorExit, KeyboardInterrupt)
 
 @types.coroutine
 def in_hand(
-    mark: WorkMark, work: WorkInHand, doing: Coroutine[Any, Any, T]
+    mark: WorkMark, work: WorkInHand, doing: Coroutine[Any, Any, T], *, is_caught: bool = False
 ) -> Generator[Any, Any, T]:
-    """Do a piece of work, step by step, with its mark up in each."""
+    """Do a piece of work, step by step, with its mark up in each.
+
+    Args:
+        is_caught: no `Exception` that leaves the work ends this process.
+    """
     packed = pack_work(work)
     frame = MARK_LENGTH.pack(len(packed)) + packed
     put, clear, send = mark.put, mark.clear, doing.send
@@ -39,7 +44,7 @@ def in_hand(
             clear()
             return done.value  # type: ignore[no-any-return]  # what a coroutine returns
         except BaseException as failure:
-            if is_its_own(failure):
+            if is_its_own(failure) and not (is_caught and isinstance(failure, Exception)):
                 mark.leave()
             else:
                 clear()
@@ -64,6 +69,8 @@ def is_its_own(failure: BaseException) -> bool:
 
 class NoMark:
     """The mark of a process whose death nobody looks into."""
+
+    frame = b""
 
     def put(self, frame: bytes) -> None:
         """Note nothing."""

@@ -157,10 +157,18 @@ class WorkMark(Protocol):
     """What this process has in hand, kept where its death does not erase it.
 
     Nothing here may fail or wait: it is called at each step of a visit.
+
+    Attributes:
+        frame: what is in hand now; empty for nothing.
     """
 
+    frame: bytes
+
     def put(self, frame: bytes) -> None:
-        """Note what is in hand from now on: a length, and a `WorkInHand` in few bytes."""
+        """Note what is in hand from now on: a length, and a `WorkInHand` in few bytes.
+
+        Nothing changes for an empty frame.
+        """
         ...
 
     def clear(self) -> None:

@@ -10,6 +10,7 @@ import asyncio
 import signal
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import partial
 
 from fastapi import FastAPI
 
@@ -84,7 +85,9 @@ async def run_server(
     await recover(service.home)
     await service.home.heart.enrol(WorkerRole.SUPERVISOR)
     front = HttpServer(app, serving.host, serving.port, on_ready=on_ready)
-    server = _Server(service, front, ServiceProcesses(_orders(service, serving), sink))
+    explain = partial(recover, service.home)
+    processes = ServiceProcesses(_orders(service, serving), sink, explain)
+    server = _Server(service, front, processes)
     await with_heartbeat(service.home.heart, server.run(), endures=True)
 
 

@@ -22,6 +22,7 @@ TWO = WorkInHand("local", WorkKind.PAGE, b"two", "http://a.test/2")
 class Mark:
     """What is in hand, in memory."""
 
+    frame: bytes = b""
     now: str = ""
     is_left: bool = False
     seen: list[str] = field(default_factory=list)

@@ -26,6 +26,7 @@ class MarkFile:
     def __init__(self, root: Path, owner: str) -> None:
         self._path = _file(root, owner)
         self._page: mmap.mmap | bytearray = bytearray(SIZE_BYTES)
+        self.frame = b""
 
     def __enter__(self) -> MarkFile:
         try:
@@ -55,10 +56,12 @@ class MarkFile:
     def put(self, frame: bytes) -> None:
         """Note what is in hand from now on."""
         self._page[: len(frame)] = frame
+        self.frame = frame
 
     def clear(self) -> None:
         """Note that nothing is in hand."""
         self._page[: MARK_LENGTH.size] = _NOTHING
+        self.frame = b""
 
     def leave(self) -> None:
         """Let the file stay as it is: this process ends because of what it has in hand."""

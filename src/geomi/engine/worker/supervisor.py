@@ -97,6 +97,27 @@ class CrawlReport:
     judgement: CrawlJudgement | None = None
 
 
+@dataclass(slots=True)
+class Deaths:
+    """How many processes have died in one place, and of how many it is known why."""
+
+    unexplained: int = 0
+    explained: int = 0
+
+    @property
+    def total(self) -> int:
+        """How many have died."""
+        return self.unexplained + self.explained
+
+    def allow(self, *, explained: bool) -> bool:
+        """Count a death; return whether another process may follow."""
+        if explained:
+            self.explained += 1
+        else:
+            self.unexplained += 1
+        return self.unexplained <= MAX_RESTARTS and self.explained <= MAX_EXPLAINED
+
+
 class Supervisor:
     """Runs one job with a number of workers.
 
@@ -126,7 +147,7 @@ class Supervisor:
         self._publisher = Publisher(world, job.id, outlets)
         self._workers: set[WorkerHandle] = set()
         self._stops: list[StopReason] = []
-        self._restarts = self._explained = 0
+        self._deaths = Deaths()
         self._is_draining = False
         self._began_s = self._noted_s = world.clock.now_s()
 
@@ -230,17 +251,14 @@ class Supervisor:
 
     async def _release_dead(self, worker: WorkerHandle) -> None:
         """End a dead worker's leases; its hosts rest one delay and are free again."""
-        if await self._explain(worker.owner):
-            self._explained += 1
-        else:
-            self._restarts += 1
+        may_follow = self._deaths.allow(explained=await self._explain(worker.owner))
         await self._world.store.census.release_dead([worker.owner], now_s=self._world.clock.now_s())
         self._world.sink.emit(
             Warned(self._job.id, f"worker {worker.owner} died; another replaces it")
         )
-        if self._restarts > MAX_RESTARTS or self._explained > MAX_EXPLAINED:
+        if not may_follow:
             raise GeomiError(
-                f"workers died {self._restarts + self._explained} times; the supervisor stops",
+                f"workers died {self._deaths.total} times; the supervisor stops",
                 hint="collected pages are safe: read the log, then continue with --resume",
             )
 

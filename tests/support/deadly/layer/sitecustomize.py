@@ -91,7 +91,7 @@ def _document(module: Any) -> None:
     real = module.analyse
 
     def analyse(subject: Any, *arguments: Any) -> Any:
-        _die_if_asked("document", subject.article.text)
+        _die_if_asked("document", subject.article.markdown)
         return real(subject, *arguments)
 
     module.analyse = analyse
