@@ -174,6 +174,7 @@ async def crawl(
     """
     await recover(home)
     await erase_expired_texts(home.world)
+    await home.store.suspects.forget(wall_s=home.world.clock.wall_s())
     await refresh_due(home)
     found, run = await _job(home, plan), plan.resolved.run
     job = found.job
