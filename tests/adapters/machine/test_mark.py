@@ -90,5 +90,5 @@ def test_a_long_label_is_cut(tmp_path: Path) -> None:
 
 def test_a_folder_that_cannot_be_written_is_named(tmp_path: Path) -> None:
     (tmp_path / "workers").write_text("a file")
-    with pytest.raises(StoreError, match=r"cannot write `.*w-1\.mark`"):
+    with pytest.raises(StoreError, match=r"`.*w-1\.mark` cannot be used"):
         MarkFile(tmp_path, "w-1").__enter__()

@@ -7,13 +7,14 @@ lock free reads the mark.
 
 from __future__ import annotations
 
+import errno
 import mmap
 import os
 from contextlib import suppress
 from pathlib import Path
 from types import TracebackType
 
-from geomi.errors import StoreError
+from geomi.adapters.machine.disk import refusal
 from geomi.model.worker import WorkInHand, unpack_work
 from geomi.ports.runtime import MARK_LENGTH
 
@@ -34,12 +35,13 @@ class MarkFile:
             descriptor = os.open(self._path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
             try:
                 # Written, not only sized: a page of a full disk would end us when it is touched.
-                os.write(descriptor, bytes(SIZE_BYTES))
+                if os.write(descriptor, bytes(SIZE_BYTES)) < SIZE_BYTES:
+                    raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
                 self._page = mmap.mmap(descriptor, SIZE_BYTES)
             finally:
                 os.close(descriptor)
-        except (OSError, ValueError) as error:
-            raise StoreError(f"cannot write `{self._path}`: {error}") from error
+        except OSError as error:
+            raise refusal(error, self._path) from error
         return self
 
     def __exit__(

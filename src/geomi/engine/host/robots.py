@@ -174,6 +174,7 @@ class RobotsKeeper:
             ignored = RobotsCopy(key, 404, b"", now_s, detail="robots.txt is ignored by this job")
             return self._keep(ignored)
         known = await self._known(key)
+        alone = alone or (known is not None and known.failure is Outcome.POISONED)
         if alone and known is not None:
             known, stored = await self._rehearsed(known, session), known
             if known is not stored:

@@ -127,10 +127,12 @@ class Road:
     async def _admit(self, visit: Visit) -> ClosedVisit | None:
         """Close what is here already, what no rule wants any more, and what its site refuses us."""
         entry = visit.entry
-        if entry.outcome in KEPT_OUTCOMES:
-            return await self._expand(visit)
+        is_kept = entry.outcome in KEPT_OUTCOMES
         if entry.deaths >= POISONED_AFTER:
-            return self._endings.deadly(visit)
+            end = self._endings
+            return end.expanded(visit, NO_LINKS) if is_kept else end.deadly(visit)
+        if is_kept:
+            return await self._expand(visit)
         if (verdict := self._gate.recheck(entry)) is not None:
             return self._endings.dropped(visit, verdict)
         if entry.kind is EntryKind.PAGE and entry.is_known:
@@ -179,7 +181,8 @@ class Road:
             directives = read_directives(robots, fetched)
             return await self._keep_unchanged(visit, fetched, earlier, directives)
         if outcome is not Outcome.OK:
-            self._soft404.learn(entry.host, fetched)
+            if not _is_alone(entry):
+                self._soft404.learn(entry.host, fetched)
             detail = fetched.detail or (last_seen(earlier) if outcome is Outcome.GONE else "")
             return self._endings.failed(visit, outcome, detail, fetched)
         if entry.kind is not EntryKind.PAGE:
