@@ -38,6 +38,7 @@ from tests.contracts.suites.rostering import TestRoster
 from tests.contracts.suites.settling import TestCounting, TestFencing, TestSettling
 from tests.contracts.suites.sharing import TestShares, TestSharesAtOnce
 from tests.contracts.suites.sites import TestDomainLists, TestProviders, TestRefusals, TestSiteRules
+from tests.contracts.suites.suspecting import TestSuspects
 from tests.contracts.suites.undertaking import (
     TestDeadLetters,
     TestQueuesAtOnce,
@@ -118,6 +119,7 @@ __all__ = [
     "TestSiteRules",
     "TestStandings",
     "TestStorage",
+    "TestSuspects",
     "TestSweeps",
     "TestTaskTallies",
     "TestTenants",

@@ -13,6 +13,7 @@ from geomi.extract.dom import parse_html
 from geomi.extract.links import base_url
 from geomi.extract.page import extract
 from geomi.model.config import Extraction
+from geomi.model.page import Article
 from tests.hostile.documents import INLINE_BYTES, MIB, SMALL, charsets, document
 
 URL = "http://a.test/page"
@@ -61,8 +62,8 @@ def in_child(body: bytes, *, deadline_s: float) -> bool:
         finally:
             await compute.aclose()
         first, asked, last = answers
-        assert first is not None and first == last
-        return asked is not None
+        assert isinstance(first, Article) and first == last
+        return isinstance(asked, Article)
 
     return asyncio.run(ask())
 

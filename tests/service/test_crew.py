@@ -13,6 +13,7 @@ import pytest
 
 from geomi.adapters.machine import processes
 from geomi.adapters.machine.processes import ProcessWorkerHandle, StartedProcess, start_worker
+from geomi.model.worker import Suspect, WorkKind
 from geomi.processes import serve
 from geomi.processes.serve import ServeOrder, ServiceProcesses, ServiceProcessKind
 from tests.api.asking import LOCAL
@@ -79,6 +80,40 @@ async def test_one_that_is_stuck_ends_with_its_starter() -> None:
     started.pipe.recv()  # its first beat
     started.pipe.close()
     assert await asyncio.to_thread(started.wait) == 1
+
+
+@waits
+async def test_who_died_of_something_known_is_followed_at_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A pause that grows helps a store that is away; a page that kills is isolated instead."""
+    monkeypatch.setattr(serve, "FIRST_REST_S", 0.01)
+    monkeypatch.setattr(serve, "LONGEST_REST_S", 60.0)
+    lives = []
+
+    async def explain() -> list[Suspect]:
+        return [Suspect(WorkKind.PAGE, b"", "", 1, "w-1", 0.0)]
+
+    def start(program: str) -> StartedProcess:
+        started = start_worker(program)
+        lives.append(started.pid)
+        if len(lives) < 20:  # the twentieth pause would be of hours, if it grew
+            os.kill(started.pid, signal.SIGKILL)
+        return started
+
+    monkeypatch.setattr(serve, "start_worker", start)
+    order = ServeOrder(tmp_path, LOCAL, ServiceProcessKind.CRAWL)
+    many = ServiceProcesses((order,), ear := Ear(), explain)
+
+    async def is_there() -> bool:
+        return len(lives) == 20
+
+    async with asyncio.TaskGroup() as group:
+        group.create_task(many.run(), name="crew")
+        await until(is_there)
+        many.drain()
+    assert len(ear.warnings) == 19
+    assert all("replaces it in 0.01 s" in warning for warning in ear.warnings)
 
 
 @pytest.mark.parametrize(

@@ -150,6 +150,7 @@ def _recount(entries: Sequence[UrlEntry], rows: Sequence[CaptureRow], logged: in
         urls=len({row.url for row in rows}),
         logged=logged,
         settled=states[State.COMPLETED] + states[State.FAILED],
+        poisoned=sum(entry.outcome is Outcome.POISONED for entry in entries),
     )
 
 

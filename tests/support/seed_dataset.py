@@ -81,6 +81,7 @@ class InHand:
 
     loan: Loan
     on_keep: Callable[[], None] = lambda: None
+    alone: bool = False
     kept: int = 0
 
     async def keep(self) -> None:

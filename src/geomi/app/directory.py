@@ -36,6 +36,7 @@ from geomi.adapters.http.rules import (
     parse_proxy,
 )
 from geomi.adapters.machine.disk import DirectoryDisk, refusal, whole_file
+from geomi.adapters.machine.mark import MarkFile
 from geomi.adapters.machine.presence import PresenceLock
 from geomi.adapters.machine.vault import FernetVault
 from geomi.app.external_docs import RepositoryApi, check_source, open_source
@@ -162,8 +163,8 @@ async def open_directory(
             root, bucket, worker=owner, warn=lambda text: sink.emit(Warned("", text))
         )
         egress = Egress(rules, clock)
-        client = HttpClient(egress, clock)
-        compute = ChildCompute()
+        compute, mark = ChildCompute(), MarkFile(root, owner)
+        client = HttpClient(egress, clock, mark)
         world = World(
             store=store,
             clock=clock,
@@ -179,6 +180,7 @@ async def open_directory(
             owner=owner,
             vault=FernetVault(root, settings.sign_in_key),
             silence_s=settings.silence_s,
+            mark=mark,
             markdown_rules=markdown_rules,
         )
         time = shared_time(store, clock, owner=owner, silence_s=settings.silence_s)
@@ -190,7 +192,7 @@ async def open_directory(
             root, settings, archive, world, heart, docs_api, docs_source=docs_source
         )
         try:
-            async with _present(home, lock):
+            async with _present(home, lock, mark):
                 yield home
         finally:
             await client.aclose()
@@ -202,9 +204,9 @@ async def open_directory(
 
 
 @asynccontextmanager
-async def _present(home: DataDirectory, lock: PresenceLock) -> AsyncIterator[None]:
+async def _present(home: DataDirectory, lock: PresenceLock, mark: MarkFile) -> AsyncIterator[None]:
     """Hold this process's lock, one for all its crawls, until what they made is safe."""
-    with lock:
+    with lock, mark:
         try:
             yield
         finally:

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
 from geomi.adapters.blob.directory import worker_of
+from geomi.adapters.machine.mark import read_mark, remove_mark
 from geomi.adapters.machine.presence import (
     dead_owners,
     is_abandoned,
@@ -29,7 +30,7 @@ from geomi.engine.worker.supervisor import UploadState
 from geomi.engine.world import World
 from geomi.model.event import Warned
 from geomi.model.job import JobState, StopReason
-from geomi.model.worker import WorkerCard
+from geomi.model.worker import Suspect, WorkerCard
 from geomi.ports.archive import KeptArchive
 
 if TYPE_CHECKING:
@@ -84,8 +85,11 @@ def directory_name(root: Path) -> str:
     return os.fsencode(root.resolve()).decode("utf-8", "backslashreplace")
 
 
-async def recover(place: RecoverableDirectory) -> None:
-    """End what dead workers held, here and elsewhere, and save what they left."""
+async def recover(place: RecoverableDirectory) -> tuple[Suspect, ...]:
+    """End what dead workers held, here and elsewhere, and save what they left.
+
+    Return what they died of, as far as that is known.
+    """
     cards = {card.owner: card for card in await place.world.store.workers.list()}
     gone = _gone(place, cards)
     silent = [
@@ -95,13 +99,43 @@ async def recover(place: RecoverableDirectory) -> None:
     ]
     dead = list(dict.fromkeys([*gone, *silent]))
     if not dead:
-        return
+        return ()
+    suspects = await note_deaths(place, dead)
     await place.world.store.census.release_dead(dead, now_s=place.world.clock.now_s())
     for owner in dead:
         await _save_segments(place, owner, is_here=owner in gone)
     await place.world.store.workers.leave(dead)
     place.watch.forget(dead)
     remove_locks(place.root, dead)
+    return suspects
+
+
+async def note_deaths(
+    place: RecoverableDirectory, owners: Sequence[str], *, job: str = ""
+) -> tuple[Suspect, ...]:
+    """Note what dead processes had in hand, before anybody takes that up again.
+
+    The marks of processes elsewhere are read there, by the next process of their directory.
+
+    Args:
+        job: the one that they worked on, where that is known.
+    """
+    noted: list[Suspect] = []
+    for owner in owners:
+        work = read_mark(place.root, owner)
+        if work is not None:
+            suspects = place.store.open_for(work.tenant).suspects
+            wall_s = place.world.clock.wall_s()
+            noted.append(await suspects.note(work, owner=owner, wall_s=wall_s))
+            _tell(place, noted[-1], job)
+        remove_mark(place.root, owner)
+    return tuple(noted)
+
+
+def _tell(place: RecoverableDirectory, suspect: Suspect, job: str) -> None:
+    message = f"a process died while it had {suspect.label} in hand"
+    deaths = "the first time" if suspect.deaths == 1 else f"death {suspect.deaths}"
+    place.world.sink.emit(Warned(job, f"{message} ({deaths}): {suspect.told}"))
 
 
 async def requeue_lost(place: RecoverableDirectory, lost: Sequence[str]) -> None:

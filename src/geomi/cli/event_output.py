@@ -77,6 +77,7 @@ class CrawlPrinter:
                 "stop": report.stop,
                 "collected": stats.collected,
                 "failed": stats.failed,
+                "poisoned": stats.poisoned,
                 "blocked": stats.blocked,
                 "skipped": stats.skipped,
                 "requests": stats.requests,

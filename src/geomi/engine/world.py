@@ -16,12 +16,13 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import ParamSpec, TypeVar
 
+from geomi.engine.in_hand import NoMark
 from geomi.engine.listed_domains import ListedDomains
 from geomi.engine.loop_share import LoopShare
 from geomi.model.event import Measured
 from geomi.model.markdown import MarkdownRules
 from geomi.ports.archive import Archive, Spool
-from geomi.ports.runtime import Clock, Compute, Disk, EventSink, Vault
+from geomi.ports.runtime import Clock, Compute, Disk, EventSink, Vault, WorkMark
 from geomi.ports.store import Store
 from geomi.ports.web import Fetcher, Resolver
 
@@ -110,6 +111,7 @@ class World:
 
     Args:
         silence_s: how long this worker may be silent before others may have what it holds.
+        mark: tells others what this process had in hand, should it die.
         markdown_rules: functions of whoever started this process; no other process has them.
         listed: the domains that no job of this process visits, as of when a job last read them.
         loop_share: lets pages whose links take long to judge leave time for all others.
@@ -129,6 +131,7 @@ class World:
     owner: str
     vault: Vault
     silence_s: float = SILENCE_S
+    mark: WorkMark = field(default_factory=NoMark)
     meter: Meter = field(default_factory=Meter)
     markdown_rules: MarkdownRules = field(default_factory=dict)
     listed: ListedDomains = field(default_factory=ListedDomains)

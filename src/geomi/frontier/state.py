@@ -79,6 +79,7 @@ SETTLED: dict[Outcome, State] = {
     Outcome.TIMEOUT: State.FAILED,
     Outcome.PROTOCOL_ERROR: State.FAILED,
     Outcome.BAD_ENCODING: State.FAILED,
+    Outcome.POISONED: State.FAILED,
     Outcome.TOO_MANY_REDIRECTS: State.FAILED,
 }
 

@@ -108,6 +108,7 @@ class UrlEntry:
         media_type, body_bytes: of the last answer; None where there was none.
         tally: what its pattern had brought by the time of the claim.
         is_known: whether the tenant may have met the URL by then: has a page or a refusal of it.
+        deaths: how many processes had died by then while they had it in hand.
     """
 
     job: str
@@ -136,6 +137,7 @@ class UrlEntry:
     lastmod_s: float | None = None
     tally: Tally = Tally()
     is_known: bool = True
+    deaths: int = 0
 
 
 @dataclass(frozen=True, slots=True)

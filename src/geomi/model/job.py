@@ -110,6 +110,7 @@ class CrawlStats:
     blocked: int = 0
     redirected: int = 0
     duplicates: int = 0
+    poisoned: int = 0  # of those that failed: whatever reads them dies of them
     retries: int = 0
     requests: int = 0
     bytes_received: int = 0

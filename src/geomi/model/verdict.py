@@ -49,6 +49,7 @@ class Outcome(StrEnum):
     BAD_ENCODING = "bad_encoding"
     WRONG_TYPE = "wrong_type"
     TOO_COMPLEX = "too_complex"
+    POISONED = "poisoned"  # whatever reads it dies of it
     TOO_MANY_REDIRECTS = "too_many_redirects"
     REDIRECT_EXCLUDED = "redirect_excluded"
     EMPTY = "empty"

@@ -3,18 +3,21 @@
 `Clock` is the only source of time; `SharedTime` keeps it equal to that of other processes. A store
 ties its time to a clock by a `ClockAnchor`, or to that of its database server by a `ServerClock`.
 `Disk` says whether there is enough free space. `Compute` runs native code that cannot be
-interrupted, in a process that can be killed. `Vault` encrypts small secrets. `EventSink` takes
-events; it never waits and never fails a crawl.
+interrupted, in a process that can be killed. `WorkMark` remembers what a process died of. `Vault`
+encrypts small secrets. `EventSink` takes events; it never waits and never fails a crawl.
 """
 
 from __future__ import annotations
 
+import struct
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from enum import StrEnum
 from typing import Protocol
 
-from geomi.model.config import Extraction
+from geomi.model.config import Extraction, RobotsRules
 from geomi.model.event import Event
+from geomi.model.index.analysis import AnalysisRules
 from geomi.model.page import Article
 
 
@@ -87,6 +90,41 @@ class Disk(Protocol):
         ...
 
 
+@dataclass(frozen=True, slots=True)
+class Unread:
+    """Why the process that can be killed has not read something.
+
+    Args:
+        crashed: it died of what it read; else its time or its memory was up.
+    """
+
+    reason: str
+    crashed: bool = False
+
+
+class RehearsedBody(StrEnum):
+    """What a body is whose reading is rehearsed."""
+
+    ROBOTS = "robots"
+    SITEMAP = "sitemap"
+    LISTING = "listing"
+    DOCUMENT = "document"
+
+
+@dataclass(frozen=True, slots=True)
+class Rehearsal:
+    """A reading in the process that can be killed, of which only the survival counts.
+
+    Args:
+        robots: the rules by which a robots.txt is read.
+        analysis: the rules by which a document is analysed.
+    """
+
+    body: RehearsedBody
+    robots: RobotsRules = field(default_factory=RobotsRules)
+    analysis: AnalysisRules = field(default_factory=AnalysisRules)
+
+
 class Compute(Protocol):
     """Extraction in a process that can be killed."""
 
@@ -99,12 +137,46 @@ class Compute(Protocol):
         *,
         max_links: int,
         deadline_s: float,
-    ) -> Article | None:
-        """Extract a large page; None when it took too long or too much memory."""
+    ) -> Article | Unread:
+        """Extract a page that is large or suspect, or say why that failed."""
+        ...
+
+    async def rehearse(self, what: Rehearsal, body: bytes, *, deadline_s: float) -> Unread | None:
+        """Read something that no other process should read before; say why that failed."""
         ...
 
     async def aclose(self) -> None:
         """End the process."""
+        ...
+
+
+MARK_LENGTH = struct.Struct("!H")  # stands before what a mark says
+
+
+class WorkMark(Protocol):
+    """What this process has in hand, kept where its death does not erase it.
+
+    Nothing here may fail or wait: it is called at each step of a visit.
+
+    Attributes:
+        frame: what is in hand now; empty for nothing.
+    """
+
+    frame: bytes
+
+    def put(self, frame: bytes) -> None:
+        """Note what is in hand from now on: a length, and a `WorkInHand` in few bytes.
+
+        Nothing changes for an empty frame.
+        """
+        ...
+
+    def clear(self) -> None:
+        """Note that nothing is in hand."""
+        ...
+
+    def leave(self) -> None:
+        """Let it stay as it is: this process ends because of what it has in hand."""
         ...
 
 

@@ -20,7 +20,7 @@ from geomi.ports.named_values import DueValues, NamedValues
 from geomi.ports.pages import Costs, Documents, Histories, Shares, Sweeps
 from geomi.ports.runtime import ClockAnchor, ServerClock
 from geomi.ports.sites import DomainLists, Providers, Ranks, Refusals, SiteRules
-from geomi.ports.workers import Workers
+from geomi.ports.workers import Suspects, Workers
 
 
 class Jobs(Protocol):
@@ -316,6 +316,11 @@ class Store(Protocol):
     @property
     def ranks(self) -> Ranks:
         """How well known domains are."""
+        ...
+
+    @property
+    def suspects(self) -> Suspects:
+        """What was in hand when processes died."""
         ...
 
     @property

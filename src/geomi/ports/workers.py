@@ -3,6 +3,7 @@
 A worker registers, sends heartbeats while it lives and signs off when it ends. A worker that is
 silent for longer than its card allows counts as dead, and other processes end its leases. A duty
 is a lease with a name: its holder renews it with `take`, and when it expires, another may take it.
+`Suspects` counts how many processes died while they had one and the same thing in hand.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Protocol
 
-from geomi.model.worker import WorkerCard
+from geomi.model.worker import Suspect, WorkerCard, WorkInHand, WorkKind
 
 
 class Workers(Protocol):
@@ -40,4 +41,28 @@ class Workers(Protocol):
 
     async def drop(self, duty: str, *, owner: str) -> None:
         """Give a duty back, if it is still ours."""
+        ...
+
+
+class Suspects(Protocol):
+    """What of one tenant was in hand when processes died."""
+
+    async def note(self, work: WorkInHand, *, owner: str, wall_s: float) -> Suspect:
+        """Count the death of a process; told of twice in a row, that of one owner counts once."""
+        ...
+
+    async def find(self, kind: WorkKind, name: bytes) -> Suspect | None:
+        """Find what processes have died of."""
+        ...
+
+    async def list(self, kind: WorkKind, *, limit: int) -> list[Suspect]:
+        """List what processes have died of, by name."""
+        ...
+
+    async def clear(self, kind: WorkKind, name: bytes) -> None:
+        """Forget the deaths of something that was read since."""
+        ...
+
+    async def forget(self, *, wall_s: float) -> None:
+        """Forget what was noted long ago, of every tenant."""
         ...

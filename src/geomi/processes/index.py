@@ -1,7 +1,8 @@
 """Index the pages of crawls while they run, in processes of their own; this module has both ends.
 
-The crawl never waits for these processes and never fails with them. If one cannot be started, or
-dies, geomi warns, and the others or the next search index what is left. When the crawl is over,
+The crawl never waits for these processes and never fails with them. One that dies is replaced, a
+few times, or more often where it is known what it died of. If one cannot be started, geomi warns,
+and the others or the next search index what is left. When the crawl is over,
 they get a second message and index the rest, and the crawl's process waits for them. On SIGTERM,
 or when its starter has ended, each ends after what it has in hand.
 """
@@ -27,13 +28,15 @@ from geomi.adapters.machine.processes import (
 from geomi.app import open_directory
 from geomi.app.directory import DataDirectory
 from geomi.app.index import open_search_index, prepare_index, update_index
+from geomi.app.recovery import recover
 from geomi.app.use.crawl import Plan, crawl, judge_run
 from geomi.app.use.provider_session import ProviderSession, SessionPart, SessionReport
 from geomi.engine.enrich.loop import SearchIndex, enrich_all, enrich_continuously
-from geomi.engine.worker.supervisor import CrawlReport, Supervisor
+from geomi.engine.worker.supervisor import CrawlReport, Deaths, Supervisor
 from geomi.errors import ConfigError, GeomiError, first_error
 from geomi.model.event import Warned
 from geomi.model.job import StopReason
+from geomi.model.worker import WorkKind
 from geomi.settings.options import Settings
 
 INDEX_PROGRAM = "geomi.processes.index"
@@ -58,40 +61,66 @@ class IndexingProcesses:
     """
 
     def __init__(self, home: DataDirectory, job: str = "", *, workers: int | None = None) -> None:
+        self._home = home
         self._sink = home.world.sink
         self._job = job
+        self._order = IndexOrder(home.root.resolve(), home.settings, job)
+        self._is_finishing = self._is_leaving = False
+        self._deaths = Deaths()
         many = home.settings.index_workers if workers is None else workers
-        self._started: list[StartedProcess] = [start_worker(INDEX_PROGRAM) for _ in range(many)]
-        order = IndexOrder(home.root.resolve(), home.settings, job)
-        answer_s = home.settings.answer_s
-        self._handles = [
-            ProcessWorkerHandle("indexer", started, order, self._sink, answer_s=answer_s)
-            for started in self._started
-        ]
+        self._running = [self._start() for _ in range(many)]
 
     async def run(self) -> None:
         """Pass their events on until they end."""
         async with asyncio.TaskGroup() as group:
-            for handle in self._handles:
-                group.create_task(self._listen(handle), name="indexer")
+            for place in range(len(self._running)):
+                group.create_task(self._fill(place), name="indexer")
 
-    async def _listen(self, handle: ProcessWorkerHandle) -> None:
+    async def _fill(self, place: int) -> None:
+        """Keep one place filled until its process ends by itself."""
         try:
-            await handle.wait()
+            while await self._running[place].handle.wait() is None:
+                explained = bool(await recover(self._home))
+                if self._is_leaving or not self._deaths.allow(explained=explained):
+                    message = "a process that indexes pages died"
+                    self._sink.emit(Warned(self._job, message, _HINT))
+                    return
+                self._running[place] = self._start()
         except GeomiError as error:
             message = f"the pages are not indexed: {error.message}"
             self._sink.emit(Warned(self._job, message, error.hint or _HINT))
 
+    def _start(self) -> _IndexProcess:
+        started = start_worker(INDEX_PROGRAM)
+        handle = ProcessWorkerHandle(
+            "indexer", started, self._order, self._sink, answer_s=self._home.settings.answer_s
+        )
+        if self._is_finishing:
+            _finish(started)
+        return _IndexProcess(started, handle)
+
     def finish(self) -> None:
         """Let them index what is left, and end."""
-        for started in self._started:
-            with suppress(OSError):  # it has ended already
-                started.pipe.send(FINISH)
+        self._is_finishing = True
+        for one in self._running:
+            _finish(one.started)
 
     def leave(self) -> None:
         """Let them end after what they have in hand."""
-        for handle in self._handles:
-            handle.drain()
+        self._is_leaving = True
+        for one in self._running:
+            one.handle.drain()
+
+
+@dataclass(frozen=True, slots=True)
+class _IndexProcess:
+    started: StartedProcess
+    handle: ProcessWorkerHandle
+
+
+def _finish(started: StartedProcess) -> None:
+    with suppress(OSError):  # it has ended already
+        started.pipe.send(FINISH)
 
 
 async def enrich_together(
@@ -105,18 +134,25 @@ async def enrich_together(
 ) -> None:
     """Enrich in this process, and in as many others as the settings say.
 
+    Where a page has killed one that enriched, only others do it: so this one outlives the next.
+
     Args:
         only: the one job that is meant.
         once: end when no page waits.
         again: first enrich all pages again.
     """
     await prepare_index(home, search_index, only=only, again=again)
-    others = IndexingProcesses(home, only, workers=home.settings.index_workers - 1)
+    is_careful = bool(await home.store.suspects.list(WorkKind.DOCUMENT, limit=1))
+    many = home.settings.index_workers - (0 if is_careful else 1)
+    others = IndexingProcesses(home, only, workers=many)
     try:
         async with asyncio.TaskGroup() as group:
-            group.create_task(others.run(), name="index")
+            running = group.create_task(others.run(), name="index")
             if once:
                 others.finish()
+            if is_careful:
+                await _all_ended(running, leave)
+            elif once:
                 await enrich_all(home.world, search_index, only=only, leave=leave)
             else:
                 await enrich_continuously(home.world, search_index, leave, only=only)
@@ -127,6 +163,15 @@ async def enrich_together(
         raise first_error(failures) from failures
     if once:  # what one of them left that was killed
         await update_index(home, search_index, only=only, leave=leave)
+
+
+async def _all_ended(running: asyncio.Task[None], leave: asyncio.Event) -> None:
+    """Wait until the others have ended, or are to leave."""
+    leaving = asyncio.ensure_future(leave.wait())
+    try:
+        await asyncio.wait((running, leaving), return_when=asyncio.FIRST_COMPLETED)
+    finally:
+        leaving.cancel()
 
 
 async def crawl_and_index(
@@ -218,7 +263,7 @@ def live(pipe: Connection) -> None:
     carry_out(pipe, IndexOrder, lambda order: _index(order, pipe))
 
 
-async def _index(order: IndexOrder, pipe: Connection) -> StopReason | None:
+async def _index(order: IndexOrder, pipe: Connection) -> StopReason:
     sink = PipeSink(pipe)
     over, leave = asyncio.Event(), asyncio.Event()
     _obey_starter(pipe, over, leave)
@@ -230,7 +275,7 @@ async def _index(order: IndexOrder, pipe: Connection) -> StopReason | None:
         if not leave.is_set():
             await update_index(home, search_index, only=order.job, leave=leave)
         sink.flush()
-    return None
+    return StopReason.DONE
 
 
 def _obey_starter(pipe: Connection, over: asyncio.Event, leave: asyncio.Event) -> None:

@@ -1,16 +1,16 @@
 """Run the service workers: some crawl for every tenant, one enriches, one prepares domains.
 
 The server never crawls, so that it answers while they work. `ServiceProcesses` replaces a process
-that died or does not answer, after a pause that grows. The events of the processes reach the
-server through their pipes; its metrics count them. A process ends on a signal, and when its starter
-has ended.
+that died or does not answer, after a pause that grows where nobody knows what it died of. The
+events of the processes reach the server through their pipes; its metrics count them. A process ends
+on a signal, and when its starter has ended.
 """
 
 from __future__ import annotations
 
 import asyncio
 import sys
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from multiprocessing.connection import Connection
@@ -30,6 +30,7 @@ from geomi.engine.world import wait_for_event
 from geomi.errors import GeomiError
 from geomi.model.event import Warned
 from geomi.model.job import StopReason
+from geomi.model.worker import Suspect
 from geomi.ports.runtime import EventSink
 from geomi.processes.crawl import WorkerTask, serve_jobs
 from geomi.service.enrichment import enrich_for_all
@@ -64,15 +65,26 @@ class ServeOrder:
     concurrency: int = 1
 
 
+async def _nothing_known() -> Sequence[Suspect]:
+    return ()
+
+
 class ServiceProcesses:
     """Keeps the service workers running until a signal ends them.
 
     Args:
         sink: receives the events of all of them.
+        explain: looks after the dead, and returns what they died of.
     """
 
-    def __init__(self, orders: tuple[ServeOrder, ...], sink: EventSink) -> None:
+    def __init__(
+        self,
+        orders: tuple[ServeOrder, ...],
+        sink: EventSink,
+        explain: Callable[[], Awaitable[Sequence[Suspect]]] = _nothing_known,
+    ) -> None:
         self._orders = orders
+        self._explain = explain
         self._sink = sink
         self._handles: set[ProcessWorkerHandle] = set()
         self._leaving = asyncio.Event()
@@ -107,10 +119,19 @@ class ServiceProcesses:
             if self._leaving.is_set():
                 return
             lived_s = asyncio.get_running_loop().time() - began_s
-            rest_s = FIRST_REST_S if lived_s > LIVED_S else min(rest_s * 2, LONGEST_REST_S)
+            is_new = lived_s > LIVED_S or await self._is_explained()
+            rest_s = FIRST_REST_S if is_new else min(rest_s * 2, LONGEST_REST_S)
             told = f"the service worker to {order.kind} {problem}; another replaces it"
             self._sink.emit(Warned("", f"{told} in {rest_s:g} s"))
             await wait_for_event(self._leaving, rest_s)
+
+    async def _is_explained(self) -> bool:
+        """Whether it is known what a process died of; it does not die of that again and again."""
+        try:
+            return bool(await self._explain())
+        except GeomiError as error:  # a store or an archive that is away
+            self._sink.emit(Warned("", error.message, error.hint))
+            return False
 
     async def _live(self, order: ServeOrder) -> str:
         """Run one life; return how it ended."""

@@ -10,6 +10,7 @@ import asyncio
 import signal
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import partial
 
 from fastapi import FastAPI
 
@@ -118,7 +119,8 @@ async def run_server(
     await recover(service.home)
     await service.home.heart.enrol(WorkerRole.SUPERVISOR)
     front = HttpServer(app, serving.host, serving.port, limits, on_ready=on_ready)
-    processes = ServiceProcesses(_orders(service, serving), sink)
+    explain = partial(recover, service.home)
+    processes = ServiceProcesses(_orders(service, serving), sink, explain)
     app_state_of(app).processes_trouble = processes.trouble
     server = _Server(service, front, processes)
     with logs_as_warnings(service.home.world.sink):

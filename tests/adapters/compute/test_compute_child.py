@@ -29,7 +29,7 @@ from geomi.errors import GeomiError
 from geomi.extract.page import extract
 from geomi.model.config import Extraction, ImageStyle, LinkStyle
 from geomi.model.page import Article, PageLink
-from geomi.ports.runtime import Compute
+from geomi.ports.runtime import Compute, Unread
 from tests.support.waiting import waits
 
 URL = "https://a.test/page"
@@ -59,7 +59,7 @@ async def using() -> AsyncIterator[ChildCompute]:
 
 async def ask(
     compute: Compute, body: bytes = PAGE, *, deadline_s: float = AMPLE_S
-) -> Article | None:
+) -> Article | Unread:
     return await compute.extract(body, URL, HTML, RULES, max_links=10_000, deadline_s=deadline_s)
 
 
@@ -87,7 +87,7 @@ async def test_the_child_answers_as_the_stage_itself_would() -> None:
         assert compute.pid is None  # nothing runs before it is needed
         article = await ask(compute)
         assert article == extract(PAGE, URL, HTML, RULES, max_links=10_000)
-        assert article is not None
+        assert isinstance(article, Article)
         assert article.links
         first = compute.pid
         assert await ask(compute, b"") == extract(b"", URL, HTML, RULES, max_links=10_000)
@@ -97,38 +97,39 @@ async def test_the_child_answers_as_the_stage_itself_would() -> None:
 @waits
 async def test_a_page_that_takes_too_long_is_given_up_and_the_next_is_not() -> None:
     async with using() as compute:
-        assert await ask(compute) is not None
+        assert isinstance(await ask(compute), Article)
         pid = compute.pid
         assert pid is not None
-        assert await ask(compute, HUGE, deadline_s=AT_ONCE_S) is None
+        slow = Unread("reading it took longer than 0.01 s")
+        assert await ask(compute, HUGE, deadline_s=AT_ONCE_S) == slow
         assert is_gone(pid)
-        assert await ask(compute) is not None
+        assert isinstance(await ask(compute), Article)
         assert compute.pid != pid
 
 
 @waits
 async def test_a_child_killed_at_work_costs_its_page_alone() -> None:
     async with using() as compute:
-        assert await ask(compute) is not None
+        assert isinstance(await ask(compute), Article)
         pid = compute.pid
         assert pid is not None
         async with asyncio.TaskGroup() as group:
             working = group.create_task(ask(compute, HUGE))
             await asyncio.sleep(0)
             os.kill(pid, signal.SIGKILL)
-        assert working.result() is None
-        assert await ask(compute) is not None
+        assert working.result() == Unread("the process that read it was ended by SIGKILL")
+        assert isinstance(await ask(compute), Article)
 
 
 @waits
 async def test_a_child_killed_while_idle_costs_nothing() -> None:
     async with using() as compute:
-        assert await ask(compute) is not None
+        assert isinstance(await ask(compute), Article)
         pid = compute.pid
         assert pid is not None
         os.kill(pid, signal.SIGKILL)
         assert is_gone(pid)
-        assert await ask(compute) is not None
+        assert isinstance(await ask(compute), Article)
         assert compute.pid != pid
 
 
@@ -142,20 +143,20 @@ async def test_pages_are_taken_one_after_the_other_while_the_loop_goes_on() -> N
                 turns += 1
                 await asyncio.sleep(0)
         assert turns > 5
-        assert all(task.result() is not None for task in tasks)
+        assert all(isinstance(task.result(), Article) for task in tasks)
 
 
 @waits
 async def test_a_page_that_nobody_waits_for_any_more_leaves_no_answer_behind() -> None:
     async with using() as compute:
-        assert await ask(compute) is not None
+        assert isinstance(await ask(compute), Article)
         waiting = asyncio.ensure_future(ask(compute, HUGE))
         await asyncio.sleep(0)
         waiting.cancel()
         with pytest.raises(asyncio.CancelledError):
             await waiting
         article = await ask(compute)
-        assert article is not None
+        assert isinstance(article, Article)
         assert article.title == "한 Title"
 
 
@@ -164,7 +165,7 @@ async def test_the_child_holds_no_socket_of_ours() -> None:
     async with using() as compute:
         server = await asyncio.start_server(lambda *_: None, "127.0.0.1", 0)
         async with server:
-            assert await ask(compute) is not None
+            assert isinstance(await ask(compute), Article)
             assert len(sockets(compute.pid)) == 1
 
 
@@ -172,10 +173,11 @@ async def test_the_child_holds_no_socket_of_ours() -> None:
 @waits
 async def test_the_child_may_not_outgrow_its_memory() -> None:
     async with using() as compute:
-        assert await ask(compute) is not None
+        assert isinstance(await ask(compute), Article)
         # 600 MiB do not fit into 512, so the child ends before it has read the page.
-        assert await ask(compute, bytes(600 * 1024 * 1024)) is None
-        assert await ask(compute) is not None
+        large = Unread("reading it took more than 512 MiB of memory")
+        assert await ask(compute, bytes(600 * 1024 * 1024)) == large
+        assert isinstance(await ask(compute), Article)
 
 
 def test_the_child_dies_with_its_parent() -> None:

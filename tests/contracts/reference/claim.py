@@ -23,6 +23,7 @@ from geomi.frontier.importance import LONG_LEASE, lease_length
 from geomi.frontier.region import RegionMap
 from geomi.model.entry import Lease
 from geomi.model.verdict import State
+from geomi.model.worker import WorkKind
 from tests.contracts.reference.cash import lift
 from tests.contracts.reference.quotas import quota_left
 from tests.contracts.reference.world import Book, Queue, World
@@ -134,7 +135,11 @@ def _look(world: World, ask: Ask, book: Book, queue: Queue, *, most: float) -> L
     best = sorted(due, key=lambda entry: -entry.priority)[: int(most)]
     met = world.pages.keys() | world.refusals.keys()
     entries = tuple(
-        replace(queue.tallied(entry), is_known=(ask.tenant, entry.url_hash) in met)
+        replace(
+            queue.tallied(entry),
+            is_known=(ask.tenant, entry.url_hash) in met,
+            deaths=world.deaths(ask.tenant, WorkKind.PAGE, entry.url_hash),
+        )
         for entry in best
     )
     lent = lend(row, owner=ask.owner, job=ask.job, entries=len(entries), until_s=ask.until_s)

@@ -22,7 +22,7 @@ from tests.contracts.reference.robots import MemoryRobotsCopies
 from tests.contracts.reference.roster import MemoryRoster
 from tests.contracts.reference.shares import MemoryShares
 from tests.contracts.reference.sites import MemoryDomainLists, MemoryRefusals, MemorySiteRules
-from tests.contracts.reference.workers import MemoryWorkers
+from tests.contracts.reference.workers import MemorySuspects, MemoryWorkers
 from tests.contracts.reference.world import World
 
 
@@ -47,6 +47,7 @@ class MemoryStore:
         self.domain_lists = MemoryDomainLists(world)
         self.sites = MemorySiteRules(world, tenant)
         self.providers = MemoryProviders(world, tenant)
+        self.suspects = MemorySuspects(world, tenant)
         self.workers = MemoryWorkers(world)
         self.ranks = MemoryRanks(world)
         self.histories = MemoryHistories(world, tenant)

@@ -6,7 +6,7 @@ import builtins
 from collections.abc import Sequence
 from dataclasses import replace
 
-from geomi.model.worker import WorkerCard
+from geomi.model.worker import FORGET_S, Suspect, WorkerCard, WorkInHand, WorkKind
 from tests.contracts.reference.world import World
 
 
@@ -63,3 +63,45 @@ class MemoryWorkers:
         """Give a duty back, if it is still ours."""
         if self._world.duties.get(duty, ("", 0.0))[0] == owner:
             del self._world.duties[duty]
+
+
+class MemorySuspects:
+    """`ports.workers.Suspects` of one tenant."""
+
+    def __init__(self, world: World, tenant: str) -> None:
+        self._world = world
+        self._tenant = tenant
+
+    async def note(self, work: WorkInHand, *, owner: str, wall_s: float) -> Suspect:
+        """Count the death of a process that had something in hand; each counts once."""
+        await self.forget(wall_s=wall_s)
+        key = (self._tenant, work.kind, work.name)
+        known = self._world.suspects.get(key)
+        if known is None or known.owner != owner:
+            deaths = 1 + (known.deaths if known else 0)
+            known = Suspect(work.kind, work.name, work.label, deaths, owner, wall_s)
+        self._world.suspects[key] = known
+        return known
+
+    async def find(self, kind: WorkKind, name: bytes) -> Suspect | None:
+        """Find what processes have died of."""
+        return self._world.suspects.get((self._tenant, kind, name))
+
+    async def list(self, kind: WorkKind, *, limit: int) -> builtins.list[Suspect]:
+        """List what processes have died of, by name."""
+        own = [
+            one
+            for (tenant, its_kind, _), one in sorted(self._world.suspects.items())
+            if (tenant, its_kind) == (self._tenant, kind)
+        ]
+        return own[:limit]
+
+    async def clear(self, kind: WorkKind, name: bytes) -> None:
+        """Forget the deaths of something that was read since."""
+        self._world.suspects.pop((self._tenant, kind, name), None)
+
+    async def forget(self, *, wall_s: float) -> None:
+        """Forget what was noted long ago, of every tenant."""
+        kept = self._world.suspects
+        for key in [key for key, one in kept.items() if one.noted_s < wall_s - FORGET_S]:
+            del kept[key]

@@ -24,7 +24,7 @@ from geomi.model.robots import RobotsCopy, RobotsKey
 from geomi.model.site import DomainList, Provider, Refusal, SiteRule, Takedown
 from geomi.model.tenant import Quota
 from geomi.model.verdict import State
-from geomi.model.worker import WorkerCard
+from geomi.model.worker import Suspect, WorkerCard, WorkKind
 from geomi.ports.runtime import ClockAnchor
 from tests.contracts.reference.windows import Minutes
 
@@ -159,6 +159,7 @@ class World:
     providers: dict[tuple[str, str], Provider] = field(default_factory=dict)
     takedowns: list[tuple[str, Takedown]] = field(default_factory=list)
     workers: dict[str, WorkerCard] = field(default_factory=dict)
+    suspects: dict[tuple[str, WorkKind, bytes], Suspect] = field(default_factory=dict)
     duties: dict[str, tuple[str, float]] = field(default_factory=dict)  # owner, until
     ranks: dict[str, tuple[int, int]] = field(default_factory=dict)  # rank and edition by name
     histories: dict[tuple[str, bytes], PageHistory] = field(default_factory=dict)
@@ -187,6 +188,11 @@ class World:
         if book is None:
             raise UnknownName(f"there is no job `{job}`", hint="`geomi jobs` lists what there is")
         return book
+
+    def deaths(self, tenant: str, kind: WorkKind, name: bytes) -> int:
+        """Return how many processes died while they had something in hand."""
+        found = self.suspects.get((tenant, kind, name))
+        return found.deaths if found else 0
 
     def host(self, host: str) -> HostRow:
         """Return a host; one that was never met is free."""

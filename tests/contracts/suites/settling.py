@@ -202,6 +202,7 @@ class TestCounting:
             (Outcome.REDIRECTED, State.SKIPPED, False, {"skipped": 1, "redirected": 1}),
             (Outcome.ROBOTS, State.BLOCKED, False, {"blocked": 1}),
             (Outcome.GONE, State.FAILED, False, {"failed": 1}),
+            (Outcome.POISONED, State.FAILED, False, {"failed": 1, "poisoned": 1}),
             (Outcome.TIMEOUT, State.PENDING, False, {"retries": 1}),
         ],
         ids=lambda value: str(value) if isinstance(value, Outcome) else "",

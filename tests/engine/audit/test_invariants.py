@@ -15,7 +15,7 @@ from geomi.engine.audit.invariants import (
     Recount,
     answered_pages,
     asked_again,
-    count_states,
+    count_endings,
     crowded,
     damage,
     fenced,
@@ -121,4 +121,5 @@ def test_what_is_counted_of_the_log_and_of_entries() -> None:
         (State.COMPLETED, Outcome.DUPLICATE, 200): 1,
         (State.PENDING, None, None): 4,
     }
-    assert count_states(endings) == ({State.COMPLETED: 3, State.PENDING: 4}, 1)
+    counted = Recount({State.COMPLETED: 3, State.PENDING: 4}, 1, poisoned=0)
+    assert count_endings(endings) == counted

@@ -14,6 +14,7 @@ from geomi.adapters.machine.processes import LocalWorkerHandle
 from geomi.app import DataDirectory, crawl
 from geomi.app.recovery import recover
 from geomi.engine import jobs
+from geomi.engine.worker import supervisor as supervising
 from geomi.engine.worker.supervisor import MAX_RESTARTS, Supervisor, WorkerHandle
 from geomi.errors import ConfigError, GeomiError, StoreError, StoreFull
 from geomi.model.event import JobEnded, JobStarted
@@ -143,6 +144,31 @@ async def test_it_gives_up_after_so_many_deaths(tmp_path: Path) -> None:
     assert len(crew.hands) == MAX_RESTARTS + 1
     assert (kept.state, kept.stop) == (JobState.PROCESSING, StopReason.FAILED)
     assert "the supervisor stops" in kept.error
+
+
+@waits
+async def test_it_goes_on_over_deaths_that_are_explained(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Pages that kill are isolated one by one; only where all seem to kill, it gives up, too."""
+    monkeypatch.setattr(supervising, "MAX_EXPLAINED", most := 3 * MAX_RESTARTS)
+    for deaths in (most, most + 1):
+        crew, asked = Crew(*[None] * deaths, StopReason.INTERRUPTED), list[str]()
+
+        async def explain(owner: str, asked: list[str] = asked) -> bool:
+            asked.append(owner)
+            return True
+
+        async with home_in(tmp_path, Ear()) as home:
+            job = await start(home, [f"http://{deaths}.test/"])
+            crawl = Supervisor(home.world, home.heart, job, crew.hire, [], explain=explain)
+            if deaths == most:
+                report = await crawl.run(workers=1, resumed=False)
+                assert report.stop is StopReason.INTERRUPTED
+            else:
+                with pytest.raises(GeomiError, match=f"workers died {deaths} times"):
+                    await crawl.run(workers=1, resumed=False)
+        assert asked == [hand.owner for hand in crew.hands[:deaths]]
 
 
 @pytest.mark.parametrize(

@@ -8,19 +8,25 @@ covers the page alone, not the start of the child.
 from __future__ import annotations
 
 import asyncio
+import signal
 import socket
 import subprocess
 import sys
+from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
 from io import BytesIO
 from pathlib import Path
+from typing import TypeVar
 
 import geomi
 from geomi.adapters.compute.child_program import (
+    EXTRA_MEMORY_BYTES,
     LENGTH,
     MAX_REPLY_BYTES,
+    NO_MEMORY,
     READY,
+    SURVIVED,
     ExtractionRequest,
     pack_request,
     read_article,
@@ -28,7 +34,9 @@ from geomi.adapters.compute.child_program import (
 from geomi.errors import GeomiError
 from geomi.model.config import Extraction
 from geomi.model.page import Article
+from geomi.ports.runtime import Rehearsal, Unread
 
+T = TypeVar("T")
 PROGRAM = "geomi.adapters.compute.child_program"
 # A start takes half a second of one core; a machine under load may be many times slower.
 START_TIMEOUT_S = 60.0
@@ -59,21 +67,40 @@ class ChildCompute:
         *,
         max_links: int,
         deadline_s: float,
-    ) -> Article | None:
-        """Extract a large page; None when it took too long, too much memory, or the child."""
+    ) -> Article | Unread:
+        """Extract a page that is large or suspect, or say why that failed."""
         question = ExtractionRequest(url, content_type, rules, max_links)
+        answer = await self._answer(question, body, read_article, deadline_s)
+        return answer
+
+    async def rehearse(self, what: Rehearsal, body: bytes, *, deadline_s: float) -> Unread | None:
+        """Read something that no other process should read before; say why that failed."""
+        answer = await self._answer(what, body, _survived, deadline_s)
+        return answer if isinstance(answer, Unread) else None
+
+    async def _answer(
+        self,
+        question: ExtractionRequest | Rehearsal,
+        body: bytes,
+        read: Callable[[bytes], T | None],
+        deadline_s: float,
+    ) -> T | Unread:
+        """Ask the child; if it does not answer, what it reads is to blame, and it is replaced."""
         async with self._turn:
             child = await self._living_child()
-            article = None
+            answer: T | None = None
+            problem = Unread("its answer could not be read", crashed=True)
             try:
                 async with asyncio.timeout(deadline_s):
-                    article = await _ask(child, question, body)
-            except (TimeoutError, OSError, EOFError):
-                pass  # too slow, or dead: the page is to blame, and the next gets a new child
+                    answer = read(await _ask(child, question, body))
+            except TimeoutError:
+                problem = Unread(f"reading it took longer than {deadline_s:g} s")
+            except (OSError, EOFError):
+                problem = await _cause_of_death(child)
             finally:
-                if article is None:
+                if answer is None:
                     await self._end()
-            return article
+            return problem if answer is None else answer
 
     async def aclose(self) -> None:
         """End the process."""
@@ -132,13 +159,36 @@ async def _start() -> _Child:
     return child
 
 
-async def _ask(child: _Child, question: ExtractionRequest, body: bytes) -> Article | None:
+def _survived(answer: bytes) -> bool | None:
+    return True if answer == SURVIVED else None
+
+
+async def _cause_of_death(child: _Child) -> Unread:
+    """Say how a child ended that closed the connection."""
+    child.process.kill()  # nothing happens to one that is dead
+    code = await asyncio.to_thread(child.process.wait)
+    if code == NO_MEMORY:
+        return Unread(f"reading it took more than {EXTRA_MEMORY_BYTES // 2**20} MiB of memory")
+    if code < 0:  # SIGKILL comes from outside: of a person, or where a machine has no memory left
+        reason = f"the process that read it was ended by {_signal_name(-code)}"
+        return Unread(reason, crashed=code != -signal.SIGKILL)
+    return Unread(f"the process that read it ended with code {code}", crashed=True)
+
+
+def _signal_name(number: int) -> str:
+    try:
+        return signal.Signals(number).name
+    except ValueError:
+        return f"signal {number}"
+
+
+async def _ask(child: _Child, question: ExtractionRequest | Rehearsal, body: bytes) -> bytes:
     head, body = pack_request(question, body)
     child.writer.write(head)
     for start in range(0, len(body), PIECE_BYTES):  # at once, asyncio would copy the whole page
         child.writer.write(body[start : start + PIECE_BYTES])
         await child.writer.drain()
-    return read_article(await _reply(child.reader))
+    return await _reply(child.reader)
 
 
 async def _reply(reader: asyncio.StreamReader) -> bytes:

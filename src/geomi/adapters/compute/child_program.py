@@ -1,8 +1,8 @@
 """The child's program: `python -m geomi.adapters.compute.child_program`.
 
 Its parent is at descriptor 0. It answers one request at a time until its parent closes the
-connection. It catches nothing: an error ends the process, and the parent takes that for the
-answer.
+connection. It catches nothing but the end of its memory: an error ends the process, and the parent
+takes that for the answer.
 
 Both send frames: a length in eight bytes, then the content, which is JSON or a page's bytes as they
 are. JSON and not pickle, because the child has read a page that may have been written to take it
@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import ctypes
 import io
+import os
 import resource
 import signal
 import socket
@@ -27,9 +28,15 @@ from pydantic import TypeAdapter, ValidationError
 from geomi.extract.page import extract
 from geomi.model.config import Extraction
 from geomi.model.page import Article
+from geomi.ports.runtime import Rehearsal, RehearsedBody
+from geomi.robots.parse import parse
+from geomi.seed import llms
+from geomi.seed.sitemap import PIECE_BYTES, SitemapReader
 
 LENGTH = struct.Struct("!Q")
 READY = b"ready"
+SURVIVED = b"survived"
+NO_MEMORY = 12  # the exit code of a child whose memory was up
 # Markdown and text of 2 million characters and 10,000 links of 2,048 stay below half of this.
 MAX_REPLY_BYTES = 64 * 1024 * 1024
 # What one page may take beyond what the process needs to stand ready. A 10 MB page of dense markup
@@ -49,7 +56,7 @@ class ExtractionRequest:
     max_links: int
 
 
-_QUESTIONS = TypeAdapter(ExtractionRequest)
+_QUESTIONS: TypeAdapter[ExtractionRequest | Rehearsal] = TypeAdapter(ExtractionRequest | Rehearsal)
 _ARTICLES = TypeAdapter(Article)
 
 
@@ -58,7 +65,7 @@ def frame(content: bytes) -> bytes:
     return LENGTH.pack(len(content)) + content
 
 
-def pack_request(question: ExtractionRequest, body: bytes) -> tuple[bytes, bytes]:
+def pack_request(question: ExtractionRequest | Rehearsal, body: bytes) -> tuple[bytes, bytes]:
     """Build the two frames of a question, the second still apart from its content.
 
     A body may be large, and joining would copy it.
@@ -66,7 +73,7 @@ def pack_request(question: ExtractionRequest, body: bytes) -> tuple[bytes, bytes
     return frame(orjson.dumps(question)) + LENGTH.pack(len(body)), body
 
 
-def read_request(content: bytes) -> ExtractionRequest:
+def read_request(content: bytes) -> ExtractionRequest | Rehearsal:
     """Read a question's first frame."""
     return _QUESTIONS.validate_json(content)
 
@@ -91,15 +98,43 @@ def main() -> None:
     with socket.socket(fileno=0) as parent, parent.makefile("rwb") as stream:
         _send(stream, frame(READY))
         while head := _receive(stream):
-            question = read_request(head)
-            article = extract(
-                _receive(stream),
-                question.url,
-                question.content_type,
-                question.rules,
-                max_links=question.max_links,
-            )
-            _send(stream, pack_article(article))
+            try:
+                _send(stream, _answer(read_request(head), _receive(stream)))
+            except MemoryError:
+                os._exit(NO_MEMORY)
+
+
+def _answer(question: ExtractionRequest | Rehearsal, body: bytes) -> bytes:
+    if isinstance(question, Rehearsal):
+        _rehearse(question, body)
+        return frame(SURVIVED)
+    article = extract(
+        body,
+        question.url,
+        question.content_type,
+        question.rules,
+        max_links=question.max_links,
+    )
+    return pack_article(article)
+
+
+def _rehearse(what: Rehearsal, body: bytes) -> None:
+    """Read a body as the engine reads it, for nothing but to see whether we survive."""
+    match what.body:
+        case RehearsedBody.ROBOTS:
+            parse(body, what.robots)
+        case RehearsedBody.SITEMAP:
+            reader = SitemapReader()
+            for start in range(0, len(body), PIECE_BYTES):
+                reader.feed(body[start : start + PIECE_BYTES])
+            reader.close()
+        case RehearsedBody.LISTING:
+            llms.read(body)
+        case RehearsedBody.DOCUMENT:
+            # Most children never read a document, and it is a lot to import.
+            from geomi.engine.enrich.document import understand
+
+            understand(body, what.analysis)
 
 
 def _die_with_parent() -> None:

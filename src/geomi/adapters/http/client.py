@@ -35,10 +35,11 @@ from geomi.adapters.http.names import KEPT_S
 from geomi.adapters.http.response import ResponseReader
 from geomi.adapters.http.room import BodyMemory, Share
 from geomi.adapters.http.rules import Proxy
+from geomi.engine.in_hand import NoMark
 from geomi.errors import ConfigError
 from geomi.model.page import Fetched, Headers, Request
 from geomi.model.verdict import Outcome
-from geomi.ports.runtime import Clock
+from geomi.ports.runtime import Clock, WorkMark
 from geomi.url.parse import DEFAULT_PORTS, Url, parse
 
 # asyncio's own choice for one read.
@@ -68,12 +69,13 @@ Place = tuple[str, str, int]
 class HttpClient:
     """The `Fetcher` port over HTTP/1.1."""
 
-    def __init__(self, egress: Egress, clock: Clock) -> None:
+    def __init__(self, egress: Egress, clock: Clock, mark: WorkMark | None = None) -> None:
         self._egress = egress
         self._clock = clock
         self._pool = ConnectionPool()
         self._buffer = bytearray(BUFFER_BYTES)
         self._room = BodyMemory()
+        self._mark = mark or NoMark()
         give_back_large_blocks()
 
     async def fetch(self, request: Request) -> Fetched:
@@ -144,7 +146,7 @@ class HttpClient:
                 connection, ip = await self._egress.connect(
                     url.host,
                     url.port,
-                    partial(Connection, self._buffer, self._room),
+                    partial(Connection, self._buffer, self._room, self._mark),
                     tls=url.scheme == "https",
                     timeout_s=visit.request.connect_timeout_s,
                 )

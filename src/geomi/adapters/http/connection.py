@@ -15,6 +15,7 @@ from typing import cast
 from geomi.adapters.http.response import ResponseReader
 from geomi.adapters.http.room import BodyMemory, Share
 from geomi.model.verdict import Outcome
+from geomi.ports.runtime import WorkMark
 
 # A page of 50 kB at 1 KiB in 10 s would take longer than any total deadline; slower is not serving.
 MIN_WINDOW_BYTES = 1024
@@ -32,15 +33,19 @@ class Connection(asyncio.BufferedProtocol):
             because it is read before anything else runs. `data_received` would allocate it anew for
             each packet, which costs 0.05 ms on a page of 50 kB.
         room: where large bodies wait for leave.
+        mark: an answer is read when it comes, outside the work that asked for it; so this work's
+            mark is put up again for that moment.
 
     Attributes:
         ip: the checked address behind it.
         opened_s, parked_s: loop time of its opening and of its last exchange's end.
     """
 
-    def __init__(self, buffer: bytearray, room: BodyMemory) -> None:
+    def __init__(self, buffer: bytearray, room: BodyMemory, mark: WorkMark) -> None:
         self._buffer = memoryview(buffer)
         self._room = room
+        self._mark = mark
+        self._frame = b""
         self.ip = ""
         self.opened_s = 0.0
         self.parked_s = 0.0
@@ -71,6 +76,7 @@ class Connection(asyncio.BufferedProtocol):
             reader.end(None)
             return None
         self._reader = reader
+        self._frame = self._mark.frame
         self._done = self._loop.create_future()
         self._deadline_s, self._silence_s = deadline_s, silence_s
         self._start_window(self._loop.time(), 0)
@@ -117,7 +123,11 @@ class Connection(asyncio.BufferedProtocol):
             reader.fail(Outcome.TIMEOUT, LATE)
             self._finish()
             return
-        reader.feed(self._buffer[:nbytes])
+        self._mark.put(self._frame)
+        try:
+            reader.feed(self._buffer[:nbytes])
+        finally:
+            self._mark.clear()
         if reader.is_over:
             self._finish()
         elif reader.is_held and self._share is None and self._transport is not None:
@@ -143,7 +153,13 @@ class Connection(asyncio.BufferedProtocol):
         reader = self._reader
         if reader is None or reader.failure is not None:
             return
-        reader.proceed()
+        around = self._mark.frame  # of the work that has just given its room back
+        self._mark.put(self._frame)
+        try:
+            reader.proceed()
+        finally:
+            self._mark.clear()
+            self._mark.put(around)
         self._start_window(self._loop.time(), reader.wire_bytes)
         if self._transport is not None:  # else all of it has come
             self._transport.resume_reading()

@@ -78,7 +78,9 @@ def host_columns(row: HostRow) -> Row:
     )  # fmt: skip
 
 
-def entry_of(row: Sequence[Any], job: str, host: str, *, is_known: bool = True) -> UrlEntry:
+def entry_of(
+    row: Sequence[Any], job: str, host: str, *, is_known: bool = True, deaths: int = 0
+) -> UrlEntry:
     """Read an entry."""
     (
         url_hash, url, depth, priority, source, kind, parent, origin, hops, discovered_s,
@@ -113,6 +115,7 @@ def entry_of(row: Sequence[Any], job: str, host: str, *, is_known: bool = True) 
             lastmod_s=lastmod_s,
             tally=Tally(*tally) if tally[0] else _NO_TALLY,
             is_known=is_known,
+            deaths=deaths,
         )
 
 

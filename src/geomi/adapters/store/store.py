@@ -38,6 +38,7 @@ from geomi.adapters.store.tables.sites import (
     RefusalTable,
     SiteRuleTable,
 )
+from geomi.adapters.store.tables.suspects import SuspectTable
 from geomi.adapters.store.tables.workers import WorkerTable
 from geomi.errors import ExtraMissing
 from geomi.ports.runtime import ClockAnchor, ServerClock
@@ -98,6 +99,7 @@ class DatabaseStore:
         self.sites = SiteRuleTable(database, tenant)
         self.providers = ProviderTable(database, tenant)
         self.ranks = RankTable(database)
+        self.suspects = SuspectTable(database, tenant)
         self.workers = WorkerTable(database)
         self.segments = SegmentTable(database, tenant)
         self.queues = QueueTable(database, tenant)

@@ -281,6 +281,7 @@ class CrawlStatsResponse(ResponseModel):
     urls_processed: int = Field(description="All other URLs.")
     urls_succeeded: int = Field(description="URLs that are `completed`.")
     urls_failed: int
+    urls_poisoned: int = Field(description="Of those that failed: they kill what reads them.")
     urls_skipped: int = Field(description="Left out by type, quality, or as a duplicate.")
     urls_blocked: int
     pages_indexed: int
@@ -436,6 +437,7 @@ def _stats(job: CrawlJob, figures: CrawlCounts) -> CrawlStatsResponse:
         urls_processed=figures.processed,
         urls_succeeded=by_status.get(UrlStatus.COMPLETED, 0),
         urls_failed=by_status.get(UrlStatus.FAILED, 0),
+        urls_poisoned=job.stats.poisoned,
         urls_skipped=by_status.get(UrlStatus.SKIPPED, 0),
         urls_blocked=by_status.get(UrlStatus.BLOCKED, 0),
         pages_indexed=figures.indexed,

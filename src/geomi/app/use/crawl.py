@@ -26,7 +26,7 @@ from geomi.adapters.outlet import parquet
 from geomi.adapters.outlet.job_folder import job_outlets
 from geomi.app.directory import DataDirectory, directory_id
 from geomi.app.external_docs import fallback_reason, refuse_unserved, world_for_job
-from geomi.app.recovery import check_sent, is_dead, recover
+from geomi.app.recovery import check_sent, is_dead, note_deaths, recover
 from geomi.app.use import outputs, providers
 from geomi.app.use.domain_lists import kept_fresh, refresh_due
 from geomi.engine import jobs
@@ -48,6 +48,7 @@ from geomi.model.event import Warned
 from geomi.model.job import Commission, CrawlJob, JobKind, JobState, StopReason
 from geomi.model.site import Channel
 from geomi.model.verdict import Outcome
+from geomi.model.worker import WorkKind
 from geomi.settings.compliance import (
     allowed_network,
     archive_place,
@@ -173,6 +174,7 @@ async def crawl(
     """
     await recover(home)
     await erase_expired_texts(home.world)
+    await home.store.suspects.forget(wall_s=home.world.clock.wall_s())
     await refresh_due(home)
     found, run = await _job(home, plan), plan.resolved.run
     job = found.job
@@ -200,10 +202,16 @@ async def run_job(
     world, job = home.world, found.job
     await _warn(world, job)
     workers = min(run.workers, job.config.politeness.concurrency)
-    hire = _hire(home, found, workers, standby)
+    hire = await _hire(home, found, workers, standby)
     outlets = [*_outlets(home, job, run), *extra]
     supervisor = Supervisor(
-        world, home.heart, job, hire, outlets, sent=partial(check_sent, home, job.id)
+        world,
+        home.heart,
+        job,
+        hire,
+        outlets,
+        sent=partial(check_sent, home, job.id),
+        explain=partial(_explain, home, job.id),
     )
     on_start(supervisor)
     with PresenceLock(home.root, f"job-{job.id}"):  # one writer of its outputs
@@ -419,11 +427,21 @@ async def _warn(world: World, job: CrawlJob) -> None:
         world.sink.emit(Warned(job.id, message, hint))
 
 
-def _hire(
+async def _explain(home: DataDirectory, job: str, owner: str) -> bool:
+    """Note what a dead worker of a job had in hand, and say whether that is known."""
+    return bool(await note_deaths(home, [owner], job=job))
+
+
+async def _hire(
     home: DataDirectory, found: JobToRun, workers: int, standby: Sequence[StartedProcess]
 ) -> Callable[[], WorkerHandle]:
-    """Return what fills one worker's place: this process alone, or one of several."""
-    if workers == 1:
+    """Return what fills one worker's place: this process alone, or one of several.
+
+    A single worker is a process of its own, too, where a page has killed one: so the command
+    outlives the next death. Only this process has the markdown rules of its caller.
+    """
+    has_suspects = bool(await home.store.suspects.list(WorkKind.PAGE, limit=1))
+    if workers == 1 and (home.world.markdown_rules or not has_suspects):
         return partial(_local_worker, home, found)
     waiting = iter(standby)
 

@@ -30,6 +30,7 @@ from geomi.engine.seeds.context import SeedContext
 from geomi.engine.seeds.queue import work_on_queues
 from geomi.engine.visit.rules import JobRules
 from geomi.engine.worker.heartbeat import with_heartbeat
+from geomi.engine.worker.supervisor import Deaths
 from geomi.errors import ConfigError, GeomiError, StoreMissing, first_error
 from geomi.model.config import CrawlConfig
 from geomi.model.dataset.contract import Handover, SkippedDomain
@@ -37,7 +38,7 @@ from geomi.model.dataset.seed import PartitionFilter, SeedRules
 from geomi.model.event import Warned
 from geomi.model.site import SiteRule
 from geomi.model.verdict import Verdict
-from geomi.model.worker import WorkerRole
+from geomi.model.worker import WorkerRole, WorkKind
 from geomi.ports.dataset import Dataset
 from geomi.settings.layers import Layer, resolve_under_profile, settings_layer
 from geomi.settings.options import Settings
@@ -154,7 +155,7 @@ class SeedWorkers:
 
     Args:
         order: the order of the other processes.
-        workers: processes, this one among them.
+        workers: processes, this one among them; None in a process that another one has started.
         standby: processes that wait for orders; more are started if needed.
     """
 
@@ -164,16 +165,17 @@ class SeedWorkers:
         seeding: SeedContext,
         order: SeedOrder,
         *,
-        workers: int = 1,
+        workers: int | None = None,
         standby: Sequence[StartedProcess] = (),
     ) -> None:
         self._home = home
         self._seeding = seeding
         self._order = order
-        self._others = workers - 1
+        self._workers = workers
         self._standby = iter(standby)
         self._handles: list[ProcessWorkerHandle] = []
         self._leaving = asyncio.Event()
+        self._deaths = Deaths()
         self._own: asyncio.Task[object] | None = None
 
     async def begin(self, work: Coroutine[None, None, T]) -> T | None:
@@ -207,9 +209,16 @@ class SeedWorkers:
         return self._leaving.is_set()
 
     async def _run(self) -> None:
+        """Work, and let others work; where a task has killed a process, first only others do."""
+        many = (self._workers or 1) - 1
+        is_careful = self._workers is not None and await self._has_suspects()
         async with asyncio.TaskGroup() as group:
-            for number in range(self._others):
+            others = [
                 group.create_task(self._help(f"seeder {number}"), name=f"seeder {number}")
+                for number in range(many + is_careful)
+            ]
+            if is_careful:
+                await asyncio.wait(others)
             self._own = group.create_task(
                 work_on_queues(
                     self._seeding,
@@ -219,24 +228,35 @@ class SeedWorkers:
                 name="seeds",
             )
 
+    async def _has_suspects(self) -> bool:
+        return bool(await self._home.store.suspects.list(WorkKind.TASK, limit=1))
+
     async def _help(self, name: str) -> None:
-        """Let another process work beside us; what it leaves is done by the others."""
+        """Let another process work beside us; it is replaced if it is known what it died of."""
         sink = self._home.world.sink
+        try:
+            while True:
+                helper = await self._helper(name)
+                if await helper.wait() is not None:
+                    return
+                is_known = bool(await recover(self._home)) and self._deaths.allow(explained=True)
+                if self._leaving.is_set() or not is_known:
+                    problem = "died"
+                    break
+        except GeomiError as error:
+            problem = f"gave up: {error.message}"
+        sink.emit(Warned("", f"a process that worked on seeds {problem}", "the others continue"))
+
+    async def _helper(self, name: str) -> ProcessWorkerHandle:
         started = next(self._standby, None)
         if started is None:
             started = await asyncio.to_thread(start_worker, SEED_PROGRAM)
-        answer_s = self._home.settings.answer_s
+        sink, answer_s = self._home.world.sink, self._home.settings.answer_s
         handle = ProcessWorkerHandle(name, started, self._order, sink, answer_s=answer_s)
         self._handles.append(handle)
         if self._leaving.is_set():
             handle.drain()
-        problem = "died"
-        try:
-            if await handle.wait() is not None:
-                return
-        except GeomiError as error:
-            problem = f"gave up: {error.message}"
-        sink.emit(Warned("", f"a process that worked on seeds {problem}", "the others continue"))
+        return handle
 
 
 def _overlap(one: str, other: str) -> bool:

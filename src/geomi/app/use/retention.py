@@ -97,6 +97,7 @@ async def clean_periodically(home: DataDirectory) -> None:
 
 async def _clean(home: DataDirectory, duty: Leadership) -> Cleaned:
     await erase_expired_texts(home.world)
+    await home.store.suspects.forget(wall_s=home.world.clock.wall_s())
     cleaned = Cleaned([], [], {})
     for one in await expired_jobs(home):
         job = one.job

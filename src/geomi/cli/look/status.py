@@ -95,6 +95,7 @@ def _tell(found: Status, *, is_worked_on: bool) -> None:
         "state": job_state(job) + way_on,
         "seeds": ", ".join(job.seeds[:MOST_HOSTS]),
         "pages": f"{stats.collected:,}, of which {stats.duplicates:,} repeat another",
+        **({"poisoned": f"{stats.poisoned:,} kill what reads them"} if stats.poisoned else {}),
         "urls": _counts(found.states),
         "outcomes": _counts(found.outcomes),
         "requests": f"{stats.requests:,}, {stats.bytes_received:,} bytes, {job.active_s:.1f} s",

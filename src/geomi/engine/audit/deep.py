@@ -10,14 +10,14 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import AsyncIterator, Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import chain
 
 import orjson
 
 from geomi.engine.audit import invariants
 from geomi.engine.audit.audit import Audit, audit
-from geomi.engine.audit.invariants import SENTENCES, Invariant, Recount
+from geomi.engine.audit.invariants import SENTENCES, Invariant
 from geomi.engine.inspect.export import captures
 from geomi.engine.world import World
 from geomi.errors import BytesMissing, GeomiError
@@ -181,7 +181,7 @@ class _Inspection:
                 many += 1
                 known = (row.url, origins.get(row.url, row.url))
                 await self._read_capture(world, job, row, known, others)
-        states, duplicates = invariants.count_states(await world.store.census.outcomes(job.id))
+        endings = invariants.count_endings(await world.store.census.outcomes(job.id))
         now = await world.store.jobs.get(job.id)
         if (
             has_erased
@@ -192,9 +192,8 @@ class _Inspection:
             self._left_out += 1
             return
         keeps_log = job.config.store.request_log and not job.channel.is_source
-        counted = Recount(
-            by_state=states,
-            duplicates=duplicates,
+        counted = replace(
+            endings,
             captures=many,
             urls=len(urls),
             logged=self._logged[job.id] if keeps_log else None,

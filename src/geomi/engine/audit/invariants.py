@@ -87,6 +87,7 @@ class Recount:
     logged: int | None = None
     settled: int | None = None
     retries: int | None = None
+    poisoned: int | None = None
 
 
 def is_kept(entry: UrlEntry) -> bool:
@@ -133,6 +134,7 @@ def miscounted(stats: CrawlStats, counted: Recount) -> Iterator[str]:
         ("collected", stats.collected, counted.urls),
         ("settled", stats.settled, counted.settled),
         ("retries", stats.retries, counted.retries),
+        ("poisoned", stats.poisoned, counted.poisoned),
     )
     for name, told, right in recounts:
         if right is not None:
@@ -225,12 +227,10 @@ def answered_pages(log: Iterable[SentRequest]) -> Counter[tuple[str, str]]:
     )
 
 
-def count_states(
-    endings: Mapping[tuple[State, Outcome | None, int | None], int],
-) -> tuple[Counter[State], int]:
-    """Add up how entries ended: by state, and how many are duplicates."""
-    states, duplicates = Counter[State](), 0
+def count_endings(endings: Mapping[tuple[State, Outcome | None, int | None], int]) -> Recount:
+    """Add up how entries ended."""
+    states, outcomes = Counter[State](), Counter[Outcome | None]()
     for (state, outcome, _), many in endings.items():
         states[state] += many
-        duplicates += many * (outcome is Outcome.DUPLICATE)
-    return states, duplicates
+        outcomes[outcome] += many
+    return Recount(states, outcomes[Outcome.DUPLICATE], poisoned=outcomes[Outcome.POISONED])

@@ -27,6 +27,7 @@ from geomi.url.parse import split as split_url
 
 VERSION_CHARS = 12
 MAX_DETAIL_CHARS = 200
+POISONED = "poisoned"
 ONLY_PREVIEW = "geomi erased its whole text before it was indexed, so it analysed the preview alone"
 
 
@@ -78,6 +79,13 @@ class ReadPage:
     is_whole: bool = True
 
 
+def understand(record: bytes, rules: AnalysisRules) -> None:
+    """Do all that is done with the text of a page, for nothing but to see whether we survive."""
+    fields = read_line(record)
+    analyse(subject_of(fields, now_s=0.0), rules)
+    split(fields["markdown"][: rules.max_chars])
+
+
 class DocumentMaker:
     """How the pages of one job become documents.
 
@@ -104,7 +112,7 @@ class DocumentMaker:
 
     def name(self, capture: CaptureRow) -> str:
         """Return the id of the document that a capture becomes."""
-        return document_id(self.rules.collection, self._hash(capture))
+        return document_id(self.rules.collection, self.url_hash(capture))
 
     def read(self, record: bytes, whole: bytes | None, *, now_s: float) -> ReadPage:
         """Read a record and analyse it.
@@ -156,6 +164,15 @@ class DocumentMaker:
         detail = f"{type(error).__name__}: {error}"[:MAX_DETAIL_CHARS]
         return MadeDocument(replace(self._row(capture, now_s), detail=detail))
 
+    def poisoned(self, capture: CaptureRow, why: str, *, now_s: float) -> MadeDocument:
+        """Return the document of a page that kills whatever reads it."""
+        row = self._row(capture, now_s)
+        return MadeDocument(replace(row, reason=POISONED, detail=why[:MAX_DETAIL_CHARS]))
+
+    def url_hash(self, capture: CaptureRow) -> bytes:
+        """Return the identity of a capture's URL."""
+        return self._identity.hash(split_url(capture.url))
+
     def document(self, capture: CaptureRow, fields: RecordFields, page_type: str) -> IndexDocument:
         """Return a page as an index takes it."""
         return self._document(capture, fields, page_type, self._split(fields))
@@ -189,7 +206,7 @@ class DocumentMaker:
         """Return the row of a page of which nothing is known."""
         return DocumentRow(
             id=self.name(capture),
-            url_hash=self._hash(capture),
+            url_hash=self.url_hash(capture),
             url=capture.url,
             title="",
             collection=self.rules.collection,
@@ -207,9 +224,6 @@ class DocumentMaker:
             analysis=b"{}",
             updated_at_s=now_s,
         )
-
-    def _hash(self, capture: CaptureRow) -> bytes:
-        return self._identity.hash(split_url(capture.url))
 
 
 def _counted(row: DocumentRow, chunked: Chunked) -> DocumentRow:

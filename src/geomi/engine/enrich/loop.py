@@ -7,7 +7,8 @@ Rules kept:
 - A capture of a page replaces an earlier capture, never a later one.
 - A cursor belongs to a version of the job's rules, the engines and the chunking. Under another
   version all pages of the job are analysed again.
-- A failing page affects no other page; its document says what went wrong.
+- A failing page affects no other page; its document says what went wrong. Nor does a page that
+  kills its process: after two deaths it is rehearsed in the process that can be killed.
 - Where a page keeps a preview, its whole text is erased once it was read for the last time. Its
   document stays until there is another text.
 - Pages that a job found gone leave the index when the job ends and no process has a page of it in
@@ -25,6 +26,7 @@ from geomi.engine.enrich.document import DocumentMaker, MadeDocument
 from geomi.engine.enrich.follower import PAGES_PER_SHARE, CaptureFollower, ReadCapture
 from geomi.engine.enrich.language_model import LanguageModels, ModelAdvisor
 from geomi.engine.enrich.vectors import LOCAL, EmbedderPrice, JobEmbedder
+from geomi.engine.in_hand import in_hand
 from geomi.engine.inspect.alarms import count_chunks, judge_chunks
 from geomi.engine.visit.preview_text import SpooledTexts, erase_expired_texts, was_read_whole
 from geomi.engine.visit.record import read_line
@@ -37,14 +39,18 @@ from geomi.model.index.search import IndexScope
 from geomi.model.job import CrawlJob, JobState
 from geomi.model.page import CaptureRow
 from geomi.model.verdict import Outcome, State
+from geomi.model.worker import ALONE_AFTER, POISONED_AFTER, WorkInHand, WorkKind
 from geomi.ports.index import Index
 from geomi.ports.models import Embedder
+from geomi.ports.runtime import Rehearsal, RehearsedBody
 
 MAX_JOBS = 10_000
 # How often it is looked whether a crawl has brought more.
 LOOK_S = 1.0
 SWEEP_S = 600.0
 ENTRIES_PER_READ = 1000
+MOST_SUSPECTS = 10_000
+REHEARSAL_S = 20.0
 # Where models are paid, a process that is killed loses less of their work.
 PAID_PAGES_PER_SHARE = 8
 # Cursors whose lengths say that a job was looked through, and that its chunks were judged.
@@ -271,12 +277,37 @@ class JobEnricher:
 
     async def _understand(self, read: Sequence[ReadCapture]) -> AsyncIterator[MadeDocument]:
         known = await self._world.store.documents.known([self._maker.name(row) for row, _ in read])
+        found = await self._world.store.suspects.list(WorkKind.DOCUMENT, limit=MOST_SUSPECTS)
+        suspects = {suspect.name: suspect for suspect in found}
         for row, record in read:
             capture, version = known.get(self._maker.name(row), (-1, ""))
             if capture > row.seq or (capture == row.seq and self._maker.covers(version)):
                 continue
-            yield await self._understand_one(row, record)
+            name = self._maker.url_hash(row)
+            work = WorkInHand(self._world.store.tenant, WorkKind.DOCUMENT, name, row.url)
+            deaths = suspects[name].deaths if name in suspects else 0
+            doing = self._understand_with_care(row, record, deaths)
+            yield await in_hand(self._world.mark, work, doing)
             await asyncio.sleep(0)  # others in this process have work, too
+
+    async def _understand_with_care(
+        self, row: CaptureRow, record: bytes, deaths: int
+    ) -> MadeDocument:
+        """Understand a page, with more care where processes have died of it, or give it up."""
+        maker, now_s = self._maker, self._world.clock.wall_s()
+        died = f"{deaths} processes died while they had it in hand"
+        if deaths >= POISONED_AFTER:
+            return maker.poisoned(row, died, now_s=now_s)
+        if deaths >= ALONE_AFTER:
+            what = Rehearsal(RehearsedBody.DOCUMENT, analysis=maker.rules)
+            body = await self._texts.whole(record) or record
+            unread = await self._world.compute.rehearse(what, body, deadline_s=REHEARSAL_S)
+            if unread is not None:
+                return maker.poisoned(row, f"{died}, and then {unread.reason}", now_s=now_s)
+        made = await self._understand_one(row, record)
+        if deaths:
+            await self._world.store.suspects.clear(WorkKind.DOCUMENT, maker.url_hash(row))
+        return made
 
     async def _understand_one(self, row: CaptureRow, record: bytes) -> MadeDocument:
         now_s, maker = self._world.clock.wall_s(), self._maker

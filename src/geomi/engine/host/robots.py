@@ -28,6 +28,7 @@ from geomi.model.event import RobotsFetched, RobotsJudged, Warned
 from geomi.model.page import Fetched
 from geomi.model.robots import RobotsCopy, RobotsKey
 from geomi.model.verdict import Outcome, Verdict
+from geomi.ports.runtime import Rehearsal, RehearsedBody
 from geomi.robots import match, policy
 from geomi.robots.match import Judgement
 from geomi.robots.parse import RobotsFile, as_utf8, parse
@@ -48,6 +49,7 @@ UNREACHED = frozenset(
 )
 
 PATH = "/robots.txt"
+REHEARSAL_S = 20.0
 
 OnJudged = Callable[[Url, Judgement], None]
 FindCopy = Callable[[RobotsKey], Awaitable[RobotsCopy | None]]
@@ -143,9 +145,13 @@ class RobotsKeeper:
         wants = isinstance(world.sink, DetailedSink) and world.sink.wants_details
         self._on_judged = self._tell_match if wants else None
 
-    async def read(self, url: Url, session: HostSession) -> JobRobots:
-        """Return the robots.txt in force for a URL, and let the session keep its delay."""
-        reading = await self._read(url, session)
+    async def read(self, url: Url, session: HostSession, *, alone: bool = False) -> JobRobots:
+        """Return the robots.txt in force for a URL, and let the session keep its delay.
+
+        Args:
+            alone: a file is read in the process that can be killed before it is read here.
+        """
+        reading = await self._read(url, session, alone=alone)
         session.learn(reading.crawl_delay_s, reading.policy.extra_delay_s)
         return reading
 
@@ -153,29 +159,47 @@ class RobotsKeeper:
         """Return the robots.txt of another host, to which a URL of the session's host leads."""
         return await self._read(url, session)
 
-    async def _read(self, url: Url, session: HostSession) -> JobRobots:
+    async def _read(self, url: Url, session: HostSession, *, alone: bool = False) -> JobRobots:
         key = RobotsKey(url.scheme, url.authority, self._token)
         if (kept := self._in_force(key)) is not None:
             return kept
         await self._source.landed(key, session)
-        return self._in_force(key) or await self._renew(key, url, session)
+        return self._in_force(key) or await self._renew(key, url, session, alone=alone)
 
-    async def _renew(self, key: RobotsKey, url: Url, session: HostSession) -> JobRobots:
+    async def _renew(
+        self, key: RobotsKey, url: Url, session: HostSession, *, alone: bool
+    ) -> JobRobots:
         now_s = self._world.clock.now_s()
         if not self._rules.respect:
             ignored = RobotsCopy(key, 404, b"", now_s, detail="robots.txt is ignored by this job")
             return self._keep(ignored)
         known = await self._known(key)
+        alone = alone or (known is not None and known.failure is Outcome.POISONED)
+        if alone and known is not None:
+            known, stored = await self._rehearsed(known, session), known
+            if known is not stored:
+                await self._store(known)
         if known is not None and policy.is_fresh(known, self._rules, now_s=now_s):
             self._tell(known, from_cache=True, now_s=now_s)
             return self._admit(known)
         with self._source.flight(key):
             latest, *twins = await self._source.fetch(key, url, session)
+            if alone:
+                latest, twins = await self._rehearsed(latest, session), []
             self._tell(latest, from_cache=False, now_s=now_s)
             chosen = policy.choose(known, latest, self._rules, now_s=now_s)
             for copy in (*twins, chosen):
                 await self._store(copy)
             return self._admit(chosen)
+
+    async def _rehearsed(self, copy: RobotsCopy, session: HostSession) -> RobotsCopy:
+        """Return a copy that can be read; of a file that kills its reader only that is kept."""
+        what = Rehearsal(RehearsedBody.ROBOTS, robots=self._rules)
+        compute = self._world.compute
+        reading = compute.rehearse(what, copy.body, deadline_s=REHEARSAL_S)
+        if (unread := await session.hold(reading)) is None:
+            return copy
+        return replace(copy, body=b"", failure=Outcome.POISONED, detail=unread.reason)
 
     def _in_force(self, key: RobotsKey) -> JobRobots | None:
         kept = self._recall(key)

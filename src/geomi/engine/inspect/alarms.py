@@ -27,7 +27,7 @@ from geomi.chunk.check import (
 )
 from geomi.engine import recrawl
 from geomi.engine.audit import invariants
-from geomi.engine.audit.invariants import Invariant, Recount
+from geomi.engine.audit.invariants import Invariant
 from geomi.engine.world import World
 from geomi.model.event import Reported
 from geomi.model.index.chunk import ChunkCounts, ChunkIndicator, ChunkMeasure
@@ -68,6 +68,7 @@ class AlarmRule(StrEnum):
     DURATION = "duration"  # MON-06
     RETRIES = "retry_rate"  # MON-07
     INVARIANT = "broken_invariant"  # what `engine/audit/invariants.py` says must always hold
+    POISONED = "poisoned_pages"
     CHUNK_TOKENS = ChunkMeasure.MEAN_TOKENS.value  # MON-09
     EMPTY_CHUNKS = ChunkMeasure.EMPTY.value  # MON-10
     REPEATED_CHUNKS = ChunkMeasure.REPEATED.value  # MON-11
@@ -183,8 +184,7 @@ def _miscounts(job: CrawlJob, outcomes: Outcomes) -> tuple[str, ...]:
     """Recount a job that is over and still has its URLs."""
     if not job.state.is_final or job.expired is not Expired.NOTHING:
         return ()
-    states, duplicates = invariants.count_states(outcomes)
-    return tuple(invariants.miscounted(job.stats, Recount(states, duplicates)))
+    return tuple(invariants.miscounted(job.stats, invariants.count_endings(outcomes)))
 
 
 async def count_chunks(world: World, job: CrawlJob) -> ChunkCounts:
@@ -288,6 +288,9 @@ def _whole(figures: JobFigures) -> list[Alarm]:
     found: list[Alarm] = []
     if figures.active_s > MAX_DURATION_S:
         found.append(_long("it", figures.active_s, MAX_DURATION_S))
+    if poisoned := _sum(figures.outcomes, outcome=Outcome.POISONED):
+        message = f"{poisoned:,} pages kill what reads them; `geomi status` names them"
+        found.append(Alarm(AlarmRule.POISONED, poisoned, 0, message))
     before, now = figures.indexed_before, figures.indexed
     if figures.is_over and before:
         change = abs(now - before) / before

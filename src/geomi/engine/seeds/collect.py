@@ -36,13 +36,19 @@ class CollectedHost:
 
 
 async def collect(
-    seeding: SeedContext, domain: str, names: Sequence[str], reviews: Sequence[SiteRule] = ()
+    seeding: SeedContext,
+    domain: str,
+    names: Sequence[str],
+    reviews: Sequence[SiteRule] = (),
+    *,
+    alone: bool = False,
 ) -> dict[str, CollectedHost]:
     """Collect the facts of some hosts of a domain, one after the other.
 
     Args:
         names: of hosts, with their port where it is an unusual one.
         reviews: what people decided about hosts.
+        alone: files are rehearsed in the process that can be killed before they are read here.
 
     Raises:
         SeedError: the servers of the domain took too long together, or one could not be asked.
@@ -59,8 +65,15 @@ async def collect(
     collector = _Collector(
         rules,
         hearing,
-        HostProbe(world, rules, requests, line, hearing),
-        HostSitemaps(clock, line, walk, hearing, max_lists=config.seeds.max_sitemaps),
+        HostProbe(world, rules, requests, line, hearing, alone=alone),
+        HostSitemaps(
+            clock,
+            line,
+            walk,
+            hearing,
+            max_lists=config.seeds.max_sitemaps,
+            rehearsing=world.compute if alone else None,
+        ),
     )
     try:
         return {name: await collector.collect(name) for name in names}

@@ -29,6 +29,11 @@ class HeldTask(Protocol):
         """What was lent."""
         ...
 
+    @property
+    def alone(self) -> bool:
+        """Whether processes died of it, so that files are read in the one that can be killed."""
+        ...
+
     async def keep(self) -> None:
         """Make sure that it is still ours, before something is written; `LeaseLost` if not."""
         ...

@@ -110,7 +110,8 @@ class _Domain:
         if not names:
             return {}
         decided = await read_site_decisions(self.seeding.world.store)
-        return await collect(self.seeding, self._first.domain, names, decided)
+        alone = self.held.alone
+        return await collect(self.seeding, self._first.domain, names, decided, alone=alone)
 
     async def _urls(self, standing: ContractState) -> _Urls:
         """Bring together the URLs of the messages, and of the raw files before them."""

@@ -123,7 +123,10 @@ class HostProbe:
         requests: Requests,
         line: DomainSession,
         hearing: RecordingFetcher,
+        *,
+        alone: bool = False,
     ) -> None:
+        self._alone = alone
         self._world = world
         self._config = rules.config
         self._privacy = rules.privacy
@@ -153,7 +156,8 @@ class HostProbe:
         assert root is not None, "the host of a URL is one of another scheme, too"
         # A new keeper for each attempt: one keeps what it has heard, failures too.
         keeper = RobotsKeeper(self._world, "", self._config, self._requests, self._privacy)
-        robots = await self._line.use(root.authority, partial(keeper.read, root))
+        read = partial(keeper.read, root, alone=self._alone)
+        robots = await self._line.use(root.authority, read)
         return ReachedHost(root, robots, keeper)
 
     async def show(self, reached: ReachedHost) -> None:

@@ -5,6 +5,8 @@ Rules kept:
   so one task's end does not affect other tasks. If messages fail together, each is tried alone.
 - A handler that raises costs its messages a try. After the last try they are dead letters, in the
   transaction that ends their delivery (SED-42, SED-43).
+- What a process has in hand is marked. A task of which two have died is worked on with care: its
+  files are rehearsed in the process that can be killed. After a third death it is given up.
 - A loan is renewed during the work on its task. A lost loan stops the handler and settles nothing:
   another worker has it now, and the task is checked once more.
 - A consumer that drains borrows no more, finishes its tasks, and gives back what it cannot finish
@@ -19,6 +21,7 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, replace
 
 from geomi.engine.host.lease import hear_every_s
+from geomi.engine.in_hand import in_hand
 from geomi.engine.seeds.context import HeldTask, SeedContext
 from geomi.engine.seeds.dead_letters import (
     ONE_MESSAGE_ERRORS,
@@ -36,6 +39,8 @@ from geomi.errors import GeomiError, LeaseLost, StoreError, StoreFull
 from geomi.model.dataset.queue import Loan, LoanSettlement, Message, TaskResult
 from geomi.model.dataset.seed import ErrorType
 from geomi.model.event import SeedFailed, Warned
+from geomi.model.worker import ALONE_AFTER, POISONED_AFTER, WorkInHand, WorkKind
+from geomi.text.identifiers import sha256_hex
 
 # How long an idle consumer waits before it looks again, doubled while nothing comes. Others may
 # send at any time.
@@ -317,6 +322,13 @@ class QueueConsumer:
             )
             await self._fail(held, give_up(self._seeding, worn, why, began_s=began_s), why)
         messages = tuple(one for one in held.loan.messages if one not in worn)
+        deaths = await held.look_back()
+        if messages and deaths >= POISONED_AFTER:
+            told = f"{deaths} workers died while they had it in hand"
+            why = TaskFailure(ErrorType.PARSE, told)
+            await self._fail(held, give_up(self._seeding, messages, why, began_s=began_s), why)
+            await held.clear()  # whoever tries it again means it
+            return
         failure = await self._try(held, messages) if messages else None
         if failure is None:
             return
@@ -342,6 +354,7 @@ class QueueConsumer:
             return failure_of(error)
         names = tuple(message.name for message in messages)
         await self._settle(held, LoanSettlement(done=names, worked=worked))
+        await held.clear()
         return None
 
     async def _fail(self, held: HeldLoan, end: LoanSettlement, why: TaskFailure) -> None:
@@ -364,7 +377,28 @@ class HeldLoan:
         self._clock = seeding.world.clock
         self._lease_s = seeding.world.silence_s
         self._renewed_s = loan.until_s - self._lease_s
+        self._deaths = 0
         self.loan = loan
+        told = f"{loan.queue} {loan.task}"
+        name = bytes.fromhex(sha256_hex(f"{seeding.dataset.name} {told}"))
+        self._work = WorkInHand(seeding.world.store.tenant, WorkKind.TASK, name, told)
+
+    @property
+    def alone(self) -> bool:
+        """Whether it is worked on with care, because processes have died of it."""
+        return self._deaths >= ALONE_AFTER
+
+    async def look_back(self) -> int:
+        """Return how many processes have died of it."""
+        suspects = self._seeding.world.store.suspects
+        found = await suspects.find(WorkKind.TASK, self._work.name)
+        self._deaths = found.deaths if found else 0
+        return self._deaths
+
+    async def clear(self) -> None:
+        """Forget what has died of it."""
+        if self._deaths:
+            await self._seeding.world.store.suspects.clear(WorkKind.TASK, self._work.name)
 
     async def keep(self) -> None:
         """Make sure that it is still ours, before something is written; `LeaseLost` if not.
@@ -380,7 +414,8 @@ class HeldLoan:
         try:
             async with asyncio.TaskGroup() as group:
                 beating = group.create_task(self._beat(), name=f"renew {self.loan.task}")
-                worked = await handler(self._seeding, _Part(self, messages))
+                doing = _handled(handler, self._seeding, _Part(self, messages))
+                worked = await in_hand(self._seeding.world.mark, self._work, doing, is_caught=True)
                 beating.cancel()
             return worked
         except ExceptionGroup as failures:
@@ -408,6 +443,10 @@ class HeldLoan:
         self.loan = replace(self.loan, until_s=renewed.until_s)
 
 
+async def _handled(handler: TaskHandler, seeding: SeedContext, held: HeldTask) -> TaskResult:
+    return await handler(seeding, held)
+
+
 class _Part:
     """`HeldTask` of some messages of a loan."""
 
@@ -418,6 +457,10 @@ class _Part:
     @property
     def loan(self) -> Loan:
         return replace(self._held.loan, messages=self._messages)
+
+    @property
+    def alone(self) -> bool:
+        return self._held.alone
 
     async def keep(self) -> None:
         await self._held.keep()

@@ -30,13 +30,14 @@ from geomi.model.dataset.contract import SitemapFacts
 from geomi.model.entry import Discovered, EntryKind, Source, UrlEntry
 from geomi.model.page import Fetched
 from geomi.model.verdict import Verdict
-from geomi.ports.runtime import Clock
+from geomi.ports.runtime import Clock, Compute, Rehearsal, RehearsedBody, Unread
 from geomi.seed.sitemap import MAX_BYTES, Sitemap, SitemapReader, lastmod_s
 from geomi.text.encoding import iso_utc
 from geomi.url.parse import Url
 from geomi.url.parse import parse as parse_url
 
 PATH = "/sitemap.xml"
+REHEARSAL_S = 20.0
 # What is kept in memory of all sitemaps of a domain, until they are written. One as large as
 # sitemaps.org allows has room; what comes after it is described, and not kept.
 MAX_KEPT_BYTES = MAX_BYTES
@@ -44,15 +45,23 @@ MAX_KEPT_BYTES = MAX_BYTES
 
 @dataclass(slots=True)
 class _Body:
-    """Takes the pieces of a sitemap: all are read, and kept as long as there is room."""
+    """Takes the pieces of a sitemap: all are read, and kept as long as there is room.
+
+    Args:
+        held: the pieces that wait for their rehearsal; None where there is none.
+    """
 
     room: int
     size: int = 0
     reader: SitemapReader = field(default_factory=SitemapReader)
     kept: bytearray = field(default_factory=bytearray)
+    held: bytearray | None = None
 
     def take(self, piece: bytes) -> None:
-        self.reader.feed(piece)
+        if self.held is None:
+            self.reader.feed(piece)
+        elif len(self.held) <= MAX_BYTES:
+            self.held += piece
         self.size += len(piece)
         if self.size <= self.room:
             self.kept += piece
@@ -108,7 +117,9 @@ class HostSitemaps:
         hearing: RecordingFetcher,
         *,
         max_lists: int,
+        rehearsing: Compute | None = None,
     ) -> None:
+        self._rehearsing = rehearsing
         self._clock = clock
         self._line = line
         self._walk = walk
@@ -195,7 +206,7 @@ class HostSitemaps:
         entry = sitemap_entry(url)
 
         async def ask() -> tuple[Fetched | Verdict, _Body]:
-            body = _Body(room)
+            body = _Body(room, held=bytearray() if self._rehearsing else None)
             walk = partial(
                 self._walk.ask, entry, robots=reached.robots, keeper=reached.keeper, sink=body.take
             )
@@ -207,7 +218,20 @@ class HostSitemaps:
             _judge,
             goes_on=lambda: not (self._hearing.is_over or self._line.must_rest),
         )
+        unread = await self._rehearsed(body)
+        if unread is not None and isinstance(answer, Fetched):
+            return _List(url, iso_utc(self._clock.wall_s()), unread.reason)
         return self._as_list(url, answer, body)
+
+    async def _rehearsed(self, body: _Body) -> Unread | None:
+        """Read a list of which processes may have died, if another one survives it."""
+        if self._rehearsing is None or not body.held:
+            return None
+        what, held = Rehearsal(RehearsedBody.SITEMAP), bytes(body.held)
+        unread = await self._rehearsing.rehearse(what, held, deadline_s=REHEARSAL_S)
+        if unread is None:
+            body.reader.feed(held)
+        return unread
 
     def _refusal(self, url: Url, reached: ReachedHost) -> str:
         """Return why a list is not requested: a blocked host, or robots.txt."""

@@ -20,6 +20,7 @@ from geomi.fetch.response import respond
 from geomi.model.index.analysis import Analysis, AnalysisInput
 from geomi.model.page import Article, Fetched
 from geomi.model.verdict import Outcome, Verdict
+from geomi.ports.runtime import Unread
 from geomi.url.parse import Url
 
 LONGEST_WAIT_S = 10.0  # for a host that a crawl is asking: somebody sits before the screen
@@ -73,9 +74,12 @@ async def _read(
     if outcome is not Outcome.OK:
         raise _nothing(url, outcome, fetched.detail or f"HTTP {fetched.status}")
     reader = PageReader(world, "", rules.config, rules.privacy)
-    article = await reader.read(fetched, session)
-    if article is None:
-        raise _nothing(url, Outcome.TOO_COMPLEX, "it takes too long to read")
+    # Not here: this process may be the service itself, and the page is anybody's.
+    alone = not world.markdown_rules
+    article = await reader.read(fetched, session, alone=alone)
+    if isinstance(article, Unread):
+        outcome = Outcome.POISONED if article.crashed else Outcome.TOO_COMPLEX
+        raise _nothing(url, outcome, article.reason)
     if article.unreadable:
         raise _nothing(url, Outcome.WRONG_TYPE, article.unreadable)
     return article

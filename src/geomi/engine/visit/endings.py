@@ -172,6 +172,12 @@ class VisitEndings:
         end = _End(detail=detail, is_asked=False)
         return self._close(visit, Outcome.LEFT_ALONE, Fetched(visit.entry.url), end)
 
+    def deadly(self, visit: Visit) -> ClosedVisit:
+        """Close a URL of which processes have died, also where it was read in one of its own."""
+        detail = f"{visit.entry.deaths} processes died while they had it in hand; not asked again"
+        end = _End(detail=detail)  # it was asked for in each of the visits before
+        return self._close(visit, Outcome.POISONED, Fetched(visit.entry.url), end)
+
     def blocked(self, visit: Visit, robots: JobRobots, verdict: Verdict) -> ClosedVisit:
         """Close a URL that robots.txt forbids, or let it wait for one that is out of order."""
         entry = visit.entry

@@ -1,7 +1,7 @@
 """Read what a server sent: a page into an article, a list into links.
 
-Small bodies are parsed in place, large ones through the `Compute` port with a deadline. A sitemap
-is read while it arrives, an /llms.txt when it is complete.
+Small bodies are parsed in place, large ones through the `Compute` port with a deadline, and so is
+what processes have died of. A sitemap is read while it arrives, an /llms.txt when it is complete.
 
 Two things are learned from pages on the way:
 - `SelectorDrift` warns once when the job's own content selector stops matching on a host. No page
@@ -12,6 +12,8 @@ Two things are learned from pages on the way:
 """
 
 from __future__ import annotations
+
+from asyncio import CancelledError
 
 from geomi.dedup.sketch import sketch
 from geomi.dedup.soft404 import MAX_TEMPLATES, Soft404Candidate, Soft404Sign, judge, says_missing
@@ -29,8 +31,9 @@ from geomi.model.config import CrawlConfig, Extraction
 from geomi.model.entry import EntryKind, UrlEntry
 from geomi.model.event import Warned
 from geomi.model.page import Article, Fetched, Sink, Template
-from geomi.ports.runtime import EventSink
+from geomi.ports.runtime import Compute, EventSink, Rehearsal, RehearsedBody, Unread
 from geomi.seed import llms
+from geomi.seed.sitemap import MAX_BYTES as MAX_SITEMAP_BYTES
 from geomi.seed.sitemap import SitemapReader
 from geomi.url.parse import split
 
@@ -65,14 +68,22 @@ class PageReader:
         self._extract = world.meter.timed("extract", extract)
         self._drift = SelectorDrift(world.sink, job, config.extract.content)
 
-    async def read(self, fetched: Fetched, session: HostSession) -> Article | None:
-        """Read a page as it may be kept; None when that took too long or too much memory."""
-        article = await self._read(fetched, session)
-        return self._privacy.read(article) if article is not None else None
+    async def read(
+        self, fetched: Fetched, session: HostSession, *, alone: bool = False
+    ) -> Article | Unread:
+        """Read a page as it may be kept, or say why that failed.
 
-    async def _read(self, fetched: Fetched, session: HostSession) -> Article | None:
+        Args:
+            alone: in the process that can be killed, however small it is.
+        """
+        article = await self._read(fetched, session, alone=alone)
+        return article if isinstance(article, Unread) else self._privacy.read(article)
+
+    async def _read(
+        self, fetched: Fetched, session: HostSession, *, alone: bool
+    ) -> Article | Unread:
         body, kind = fetched.body, fetched.header("content-type")
-        if len(body) <= INLINE_BYTES and not is_risky(kind, fetched.url):
+        if len(body) <= INLINE_BYTES and not is_risky(kind, fetched.url) and not alone:
             return self._read_here(fetched, kind, session.state.template)
         # Several large pages may wait for the one process that reads them. They are too few, and
         # too much of their text is their own, to look for a template in them.
@@ -87,7 +98,7 @@ class PageReader:
             )
         )
 
-    def _read_here(self, fetched: Fetched, kind: str, template: Template) -> Article:
+    def _read_here(self, fetched: Fetched, kind: str, template: Template) -> Article | Unread:
         try:
             return self._extract(
                 fetched.body,
@@ -101,6 +112,11 @@ class PageReader:
         except Exception as error:  # a fault of ours must cost this page alone, not the crawl
             problem = f"reading it failed: {type(error).__name__}: {error}"[:MAX_PROBLEM_CHARS]
             return Article(title="", markdown="", text="", links=(), unreadable=problem)
+        except (KeyboardInterrupt, GeneratorExit, CancelledError):
+            raise
+        except BaseException as error:  # it would end the process: a panic of native code does
+            problem = f"reading it raised {type(error).__name__}: {error}"[:MAX_PROBLEM_CHARS]
+            return Unread(problem, crashed=True)
 
     def learn(self, article: Article, session: HostSession) -> None:
         """Learn from a page that is kept what its site repeats, and whether its selector fits."""
@@ -113,10 +129,12 @@ class ListReader:
 
     Args:
         keeps: whether the bytes of a sitemap are kept.
+        alone: a sitemap is not read while it arrives, but by `rehearse`.
     """
 
-    def __init__(self, entry: UrlEntry, *, keeps: bool = False) -> None:
+    def __init__(self, entry: UrlEntry, *, keeps: bool = False, alone: bool = False) -> None:
         self._entry = entry
+        self._held = bytearray() if alone else None
         self._lists_any = False
         is_sitemap = entry.kind is EntryKind.SITEMAP
         self._copy = SitemapCopy() if keeps and is_sitemap else None
@@ -126,7 +144,25 @@ class ListReader:
     @property
     def sink(self) -> Sink | None:
         """Where the body goes, so that fifty megabytes are never in memory at once."""
-        return self._sitemap.feed if self._sitemap is not None else None
+        if self._sitemap is None:
+            return None
+        return self._sitemap.feed if self._held is None else self._hold
+
+    def _hold(self, piece: bytes) -> None:
+        if self._held is not None and len(self._held) <= MAX_SITEMAP_BYTES:
+            self._held += piece
+
+    async def rehearse(self, fetched: Fetched, compute: Compute) -> Unread | None:
+        """Read a list of which processes have died: where another one survives it, so do we."""
+        if self._held is None:
+            return None
+        is_sitemap, held = self._sitemap is not None, bytes(self._held)
+        kind = RehearsedBody.SITEMAP if is_sitemap else RehearsedBody.LISTING
+        body = held if is_sitemap else fetched.body
+        unread = await compute.rehearse(Rehearsal(kind), body, deadline_s=PARSE_DEADLINE_S)
+        if unread is None and self._sitemap is not None:
+            self._sitemap.feed(held)
+        return unread
 
     async def found(
         self, fetched: Fetched, gate: LinkGate, *, wall_s: float, rest: Rest

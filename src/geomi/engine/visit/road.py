@@ -44,10 +44,12 @@ from geomi.extract.media import is_readable
 from geomi.fetch import response
 from geomi.fetch.request import Requests
 from geomi.fetch.response import decide_rendering, respond
-from geomi.model.entry import EntryKind, UrlEntry
+from geomi.model.entry import EntryKind, Settlement, UrlEntry
 from geomi.model.job import CrawlJob
 from geomi.model.page import Article, Fetched, Fingerprint, KnownPage
-from geomi.model.verdict import Outcome, Verdict
+from geomi.model.verdict import Outcome, State, Verdict
+from geomi.model.worker import ALONE_AFTER, POISONED_AFTER, WorkKind
+from geomi.ports.runtime import Unread
 from geomi.recrawl.due import first_due_s
 from geomi.robots.signals import still_said
 from geomi.url.parse import split
@@ -83,14 +85,21 @@ class Road:
     async def visit(self, entry: UrlEntry, session: HostSession) -> ClosedVisit | None:
         """Take one entry down the road and return what is to be settled.
 
-        None where robots.txt asks for a rest that is too long to hold the host for: nothing was
-        asked for, and the entry waits with its host.
+        What processes have died of is forgotten when it has come to any other end. None where
+        robots.txt asks for a rest that is too long to hold the host for: nothing was asked for, and
+        the entry waits with its host.
         """
+        closed = await self._visit(entry, session)
+        if entry.deaths and closed is not None and _is_read(closed.settlement):
+            await self._world.store.suspects.clear(WorkKind.PAGE, entry.url_hash)
+        return closed
+
+    async def _visit(self, entry: UrlEntry, session: HostSession) -> ClosedVisit | None:
         visit = Visit(entry, session)
         if (closed := await self._admit(visit)) is not None:
             return await self._changes.put_off(closed) if self._changes.is_again else closed
         url = split(entry.url)
-        robots = await self._robots.read(url, session)
+        robots = await self._robots.read(url, session, alone=_is_alone(entry))
         if session.must_rest() and robots.unreached is None and robots.judge(url).admitted:
             return None
         earlier = await self._revisits.known(entry)
@@ -116,7 +125,11 @@ class Road:
     async def _admit(self, visit: Visit) -> ClosedVisit | None:
         """Close what is here already, what no rule wants any more, and what its site refuses us."""
         entry = visit.entry
-        if entry.outcome in KEPT_OUTCOMES:
+        is_kept = entry.outcome in KEPT_OUTCOMES
+        if entry.deaths >= POISONED_AFTER:
+            end = self._endings
+            return end.expanded(visit, NO_LINKS) if is_kept else end.deadly(visit)
+        if is_kept:
             return await self._expand(visit)
         if (verdict := self._gate.recheck(entry)) is not None:
             return self._endings.dropped(visit, verdict)
@@ -160,7 +173,8 @@ class Road:
         """Fetch an entry, and close the visit by what the answer is."""
         if robots.unreached is not None:
             return self._endings.failed(visit, robots.unreached, robots.copy.detail)
-        entry, reader = visit.entry, ListReader(visit.entry, keeps=self._keeps_sitemaps)
+        entry = visit.entry
+        reader = ListReader(entry, keeps=self._keeps_sitemaps, alone=_is_alone(entry))
         fetched = await self._fetch(visit, robots, earlier, reader)
         if isinstance(fetched, Verdict):
             return self._endings.blocked(visit, robots, fetched)
@@ -173,10 +187,14 @@ class Road:
             directives = read_directives(robots, fetched)
             return await self._keep_unchanged(visit, fetched, earlier, directives)
         if outcome is not Outcome.OK:
-            self._soft404.learn(entry.host, fetched)
+            if not _is_alone(entry):
+                self._soft404.learn(entry.host, fetched)
             detail = fetched.detail or (last_seen(earlier) if outcome is Outcome.GONE else "")
             return self._endings.failed(visit, outcome, detail, fetched)
         if entry.kind is not EntryKind.PAGE:
+            unread = await visit.session.hold(reader.rehearse(fetched, self._world.compute))
+            if unread is not None:
+                return self._unread(visit, fetched, unread)
             wall_s = self._world.clock.wall_s()
             rest = visit.session.pause
             found, problem = await reader.found(fetched, self._gate, wall_s=wall_s, rest=rest)
@@ -217,15 +235,27 @@ class Road:
     async def _parse(self, visit: Visit, fetched: Fetched) -> Article | ClosedVisit:
         """Read a page; close the visit where it cannot be read, or says that there is nothing."""
         if not is_readable(kind := fetched.header("content-type")):
-            outcome, problem = Outcome.WRONG_TYPE, f"`{kind}` cannot be read as text"
-        elif (article := await self._reader.read(fetched, visit.session)) is None:
-            outcome, problem = Outcome.TOO_COMPLEX, "parsing took too long"
-        elif article.unreadable:
+            problem = f"`{kind}` cannot be read as text"
+            return self._endings.failed(visit, Outcome.WRONG_TYPE, problem, fetched)
+        alone = _is_alone(visit.entry)
+        article = await self._reader.read(fetched, visit.session, alone=alone)
+        if isinstance(article, Unread):
+            return self._unread(visit, fetched, article)
+        if article.unreadable:
             outcome, problem = Outcome.WRONG_TYPE, article.unreadable
         elif (sign := self._soft404.sign(visit.entry.host, fetched, article)) is not None:
             outcome, problem = Outcome.SOFT_404, sign
         else:
             return article
+        return self._endings.failed(visit, outcome, problem, fetched)
+
+    def _unread(self, visit: Visit, fetched: Fetched, unread: Unread) -> ClosedVisit:
+        """Close a visit whose answer nobody can read."""
+        outcome, problem, deaths = Outcome.TOO_COMPLEX, unread.reason, visit.entry.deaths
+        if unread.crashed or _is_alone(visit.entry):
+            outcome = Outcome.POISONED
+        if deaths:
+            problem = f"{deaths} processes died while they had it in hand, and then {problem}"
         return self._endings.failed(visit, outcome, problem, fetched)
 
     async def _find(
@@ -346,3 +376,14 @@ class Road:
     def _due_s(self, entry: UrlEntry, at_s: float) -> float:
         """Return when a page met for the first time is due; `ChangeTracker` decides for others."""
         return first_due_s(at_s, self._config.recrawl, lastmod_s=entry.lastmod_s)
+
+
+def _is_alone(entry: UrlEntry) -> bool:
+    """Whether what an entry brings is read in the process that can be killed."""
+    return entry.deaths >= ALONE_AFTER
+
+
+def _is_read(settlement: Settlement) -> bool:
+    """Whether an entry has come to an end that no process died of."""
+    is_over = settlement.state is not State.PENDING
+    return is_over and settlement.outcome is not Outcome.POISONED

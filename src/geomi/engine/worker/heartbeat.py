@@ -45,7 +45,7 @@ class Heartbeat:
         time: SharedTime,
         *,
         stay: Callable[[], bool],
-        tend: Callable[[], Awaitable[None]],
+        tend: Callable[[], Awaitable[object]],
     ) -> None:
         self._world = world
         self._card = card

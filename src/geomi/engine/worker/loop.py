@@ -15,6 +15,7 @@ from types import TracebackType
 
 from geomi.engine.host.lease import lease_s
 from geomi.engine.host.session import HostSession, MustRest
+from geomi.engine.in_hand import in_hand
 from geomi.engine.regions import unserved
 from geomi.engine.visit.endings import ClosedVisit
 from geomi.engine.visit.links import LinkGate
@@ -30,6 +31,7 @@ from geomi.model.entry import EntryKind, Lease, Settlement, UrlEntry
 from geomi.model.event import Warned
 from geomi.model.job import CrawlJob, JobState, StopReason
 from geomi.model.tenant import TenantUsage
+from geomi.model.worker import WorkInHand, WorkKind
 
 URLS_PER_LEASE = 10
 MAX_HOSTS = 256
@@ -195,7 +197,8 @@ class Worker:
         if session.is_down():
             visit: ClosedVisit | None = await self._road.unvisited(entry, session)
         else:
-            visit = await self._road.visit(entry, session)
+            work = WorkInHand(self._world.store.tenant, WorkKind.PAGE, entry.url_hash, entry.url)
+            visit = await in_hand(self._world.mark, work, self._road.visit(entry, session))
         if visit is None:
             return None
         await self._settler.put(visit)

@@ -1,9 +1,11 @@
 """Run one crawl from start to end: watch and replace workers, write outputs, end the job.
 
 Workers may run in this process or in others; the supervisor knows each one as a `WorkerHandle`. It
-replaces a worker that dies, a few times. The dead worker's leases end at once, because its owner
-is known to be dead. Workers that joined from elsewhere have no handle here. The supervisor waits
-until they have settled and uploaded what they hold. It leads its job, so that nobody else ends it.
+replaces a worker that dies: a few times for reasons unknown, and more often where it is known what
+it died of, because that is read in a process of its own in the end. The dead worker's leases end at
+once, because its owner is known to be dead. Workers that joined from elsewhere have no handle here.
+The supervisor waits until they have settled and uploaded what they hold. It leads its job, so that
+nobody else ends it.
 """
 
 from __future__ import annotations
@@ -30,6 +32,9 @@ from geomi.model.job import CrawlJob, StopReason
 from geomi.model.worker import WorkerRole
 
 MAX_RESTARTS = 5
+# Deaths of which it is known what the worker had in hand. Two pages in a hundred may kill their
+# reader; where all do, the reader is broken, and nobody should wait for the end of that.
+MAX_EXPLAINED = 500
 # How often the seconds worked are written down, so that `limits.max_time_s` survives a crash, and
 # what is left is told.
 BEAT_S = 2.0
@@ -69,6 +74,10 @@ async def _all_uploaded() -> UploadState:
     return UploadState.ALL
 
 
+async def _not_known(_: str) -> bool:
+    return False
+
+
 @dataclass(frozen=True, slots=True)
 class CrawlReport:
     """How a crawl ended.
@@ -88,11 +97,33 @@ class CrawlReport:
     judgement: CrawlJudgement | None = None
 
 
+@dataclass(slots=True)
+class Deaths:
+    """How many processes have died in one place, and of how many it is known why."""
+
+    unexplained: int = 0
+    explained: int = 0
+
+    @property
+    def total(self) -> int:
+        """How many have died."""
+        return self.unexplained + self.explained
+
+    def allow(self, *, explained: bool) -> bool:
+        """Count a death; return whether another process may follow."""
+        if explained:
+            self.explained += 1
+        else:
+            self.unexplained += 1
+        return self.unexplained <= MAX_RESTARTS and self.explained <= MAX_EXPLAINED
+
+
 class Supervisor:
     """Runs one job with a number of workers.
 
     Args:
         sent: whether every committed byte of the job can be read by everybody.
+        explain: notes what a dead worker had in hand, and says whether it had anything.
     """
 
     def __init__(
@@ -104,17 +135,19 @@ class Supervisor:
         outlets: Sequence[Outlet],
         *,
         sent: Callable[[], Awaitable[UploadState]] = _all_uploaded,
+        explain: Callable[[str], Awaitable[bool]] = _not_known,
     ) -> None:
         self._world = world
         self._job = job
         self._start_worker = start_worker
         self._heartbeat = heartbeat
         self._sent = sent
+        self._explain = explain
         self._leadership = job_leadership(world, job.id)
         self._publisher = Publisher(world, job.id, outlets)
         self._workers: set[WorkerHandle] = set()
         self._stops: list[StopReason] = []
-        self._restarts = 0
+        self._deaths = Deaths()
         self._is_draining = False
         self._began_s = self._noted_s = world.clock.now_s()
 
@@ -218,14 +251,14 @@ class Supervisor:
 
     async def _release_dead(self, worker: WorkerHandle) -> None:
         """End a dead worker's leases; its hosts rest one delay and are free again."""
-        self._restarts += 1
+        may_follow = self._deaths.allow(explained=await self._explain(worker.owner))
         await self._world.store.census.release_dead([worker.owner], now_s=self._world.clock.now_s())
         self._world.sink.emit(
             Warned(self._job.id, f"worker {worker.owner} died; another replaces it")
         )
-        if self._restarts > MAX_RESTARTS:
+        if not may_follow:
             raise GeomiError(
-                f"workers died {self._restarts} times; the supervisor stops",
+                f"workers died {self._deaths.total} times; the supervisor stops",
                 hint="collected pages are safe: read the log, then continue with --resume",
             )
 

@@ -2,7 +2,8 @@
 
 `settled` rises with visits that count for `max_pages`, `collected` with pages that were kept, of
 which `duplicates` repeat another, `retries` with visits that will be repeated; `failed`, `skipped`
-and `blocked` with entries that ended so. `admit` decides when a pattern is a trap.
+and `blocked` with entries that ended so, `poisoned` with those that kill what reads them. `admit`
+decides when a pattern is a trap.
 """
 
 from __future__ import annotations
@@ -42,6 +43,7 @@ def count(visit: Settlement) -> CrawlStats:
         blocked=int(visit.state is State.BLOCKED),
         redirected=int(visit.outcome is Outcome.REDIRECTED),
         duplicates=int(is_kept and visit.outcome is Outcome.DUPLICATE),
+        poisoned=int(visit.outcome is Outcome.POISONED),
         retries=int(visit.state is State.PENDING),
         requests=visit.requests,
         bytes_received=visit.bytes_received,

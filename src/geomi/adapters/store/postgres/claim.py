@@ -267,8 +267,8 @@ class _Looks:
         rows = self.db.rows(SQL["due_entries"], values)
         return {
             queue: [
-                entry_of(row, self.ask.job, hosts[queue], is_known=is_known)
-                for _, is_known, *row in of_queue
+                entry_of(row, self.ask.job, hosts[queue], is_known=is_known, deaths=deaths)
+                for _, is_known, deaths, *row in of_queue
             ]
             for queue, of_queue in groupby(rows, key=lambda row: row[0])
         }

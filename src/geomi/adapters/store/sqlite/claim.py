@@ -217,4 +217,7 @@ def _due_entries(
     values = {"queue": turn.queue, "tenant": ask.tenant, "now_s": ask.now_s, "many": most}
     rows: list[Row] = db.execute(SQL["due_entries"], values).fetchall()
     host = turn.row.state.host
-    return tuple(entry_of(row, ask.job, host, is_known=bool(is_known)) for is_known, *row in rows)
+    return tuple(
+        entry_of(row, ask.job, host, is_known=bool(is_known), deaths=deaths)
+        for is_known, deaths, *row in rows
+    )

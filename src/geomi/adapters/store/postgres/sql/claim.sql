@@ -85,8 +85,9 @@ WHERE EXISTS (
 
 -- name: due_entries
 -- The best entries of each queue: fresh ones, and those whose wait for another try is over. First
--- of each: its queue, and whether the tenant has met it. One look here spares two before a visit;
--- EXISTS would read all pages of the tenant where the planner takes them for few.
+-- of each: its queue, whether the tenant has met it, and how many processes died while they had it
+-- in hand. One look here spares three before a visit; EXISTS would read all pages of the tenant
+-- where the planner takes them for few.
 SELECT found.queue,
        COALESCE(
            (
@@ -98,6 +99,13 @@ SELECT found.queue,
                WHERE tenant = %(tenant)s AND refused.url_hash = found.url_hash
            ),
            false
+       ),
+       COALESCE(
+           (
+               SELECT deaths FROM suspects
+               WHERE tenant = %(tenant)s AND suspects.kind = 'page' AND name = found.url_hash
+           ),
+           0
        ),
        url_hash, url, depth, priority, source, kind, parent, origin, hops, discovered_s,
        state, attempts, due_s, settled_s, outcome, status, detail, media_type,

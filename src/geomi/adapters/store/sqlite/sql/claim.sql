@@ -56,12 +56,20 @@ WHERE queues.host = :host AND queues.pending > 0 AND queues.ready_s <= :now_s AN
 
 -- name: due_entries
 -- The best entries of a queue: fresh ones, and those whose wait for another try is over. First of
--- each: whether the tenant has met it. One look here spares two before every visit.
+-- each: whether the tenant has met it, and how many processes died while they had it in hand.
+-- One look here spares three before every visit.
 SELECT EXISTS (
            SELECT 1 FROM pages WHERE tenant = :tenant AND pages.url_hash = found.url_hash
        ) OR EXISTS (
            SELECT 1 FROM blocked_urls AS refused
            WHERE tenant = :tenant AND refused.url_hash = found.url_hash
+       ),
+       COALESCE(
+           (
+               SELECT deaths FROM suspects
+               WHERE tenant = :tenant AND suspects.kind = 'page' AND name = found.url_hash
+           ),
+           0
        ),
        url_hash, url, depth, priority, source, kind, parent, origin, hops, discovered_s,
        state, attempts, due_s, settled_s, outcome, status, detail, media_type,

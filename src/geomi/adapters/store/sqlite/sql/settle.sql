@@ -36,6 +36,7 @@ SET pending = pending - :ended,
     blocked = blocked + :blocked,
     redirected = redirected + :redirected,
     duplicates = duplicates + :duplicates,
+    poisoned = poisoned + :poisoned,
     retries = retries + :retries,
     requests = requests + :requests,
     bytes_received = bytes_received + :bytes_received
