@@ -17,7 +17,7 @@ from fastapi.routing import APIRoute
 from starlette.responses import RedirectResponse, Response
 
 from geomi.api.guard import ROLE, SCOPE, Handler, app_state_of_request, service_of
-from geomi.api.problems import status_of
+from geomi.api.problems import status_of, told_of
 from geomi.dashboard import cookies
 from geomi.dashboard.form import NO_FORM, read_form
 from geomi.dashboard.pages import DashboardRequest
@@ -136,7 +136,7 @@ def _refused(request: Request, error: GeomiError) -> Response:
     if status is HTTPStatus.INTERNAL_SERVER_ERROR:
         log.error("%s %s failed", request.method, request.url.path, exc_info=error)
         return _told(request, status)
-    return _told(request, status, error.message, error.hint)
+    return _told(request, status, *told_of(error))
 
 
 def _lead_to_sign_in(request: Request) -> Response:

@@ -42,6 +42,7 @@ from geomi.errors import (
     NameTaken,
     QuotaReached,
     StoreError,
+    StoreFull,
     UnknownName,
     WrongState,
 )
@@ -412,6 +413,8 @@ async def delete(desk: TenantService, job_id: str) -> None:
 async def _draft(
     desk: TenantService, plan: Plan, collection: str, job_id: str, *, is_let_in: bool = False
 ) -> CrawlJob:
+    if not desk.world.disk.has_space():
+        raise StoreFull("this disk has no room for a crawl", hint="make room, then ask again")
     async with desk.door:
         if not is_let_in:
             await refuse_crowd(desk)
