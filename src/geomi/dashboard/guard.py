@@ -64,6 +64,7 @@ class OpenRoute(APIRoute):
         client = request.client.host if request.client else ""
         request.state.visit = await _visit(request)
         if request.method == "POST":
+            _refuse_foreign(request)
             _take_turn(request, f"visitor {client}")
         return await inner(request)
 
@@ -82,6 +83,7 @@ class PageRoute(OpenRoute):
         self._refuse_beyond(visit)
         if request.method != "POST":
             return await inner(request)
+        _refuse_foreign(request)
         if not session.is_form(visit.form.text("form_token")):
             raise NotAllowed(
                 "this form is not one of this session's", hint="open the page again, and send it"
@@ -117,6 +119,12 @@ async def _visit(request: Request) -> DashboardRequest:
     )
     form = await read_form(request) if request.method == "POST" else NO_FORM
     return DashboardRequest(request, service_of(request), translations_of(language), form=form)
+
+
+def _refuse_foreign(request: Request) -> None:
+    """Refuse a form that a browser says another site has sent, be it with a token of ours."""
+    if request.headers.get("sec-fetch-site", "same-origin") not in ("same-origin", "none"):
+        raise NotAllowed("another site has sent this form", hint="open the page here, and send it")
 
 
 def _take_turn(request: Request, name: str) -> None:
