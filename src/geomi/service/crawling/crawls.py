@@ -47,7 +47,7 @@ from geomi.errors import (
     WrongState,
 )
 from geomi.frontier.region import RegionMap
-from geomi.model.config import Regions
+from geomi.model.config import CrawlConfig, Regions
 from geomi.model.index.document import DocumentState
 from geomi.model.job import CrawlJob, Expired, JobFilter, JobKind, JobState, StopReason
 from geomi.model.site import Provider
@@ -156,12 +156,23 @@ def plan_for(desk: TenantService, order: CrawlOrder) -> Plan:
         if not order.is_ours:
             ranges = read_profile(PROFILE).service_ranges
             refuse_outside(read_profile(order.profile), resolved, ranges=ranges)
+    _refuse_ignoring_robots(desk, resolved.config)
     with in_field("seedUrls"):
         plan = make_plan(
             [seed.href for seed in seeds], resolved, Layer(ORIGIN, {}), provider=order.provider
         )
     _refuse_lost_sitemaps(desk, plan, [url.href for url in sitemaps])
     return plan
+
+
+def _refuse_ignoring_robots(desk: TenantService, config: CrawlConfig) -> None:
+    """Raise for a crawl that would not obey robots.txt where the operator allows none."""
+    if not (config.robots.respect or desk.service.settings.allow_ignoring_robots):
+        raise FieldRefused(
+            "this service obeys robots.txt in every crawl",
+            field="robots.respect",
+            hint="leave it out; the operator's setting is `allow_ignoring_robots`",
+        )
 
 
 def refuse_without_contact(settings: Settings, urls: tuple[Url, ...], *, field: str) -> None:
@@ -334,6 +345,7 @@ async def pause(desk: TenantService, job_id: str) -> CrawlJob:
 async def resume(desk: TenantService, job_id: str) -> CrawlJob:
     """Resume a crawl that was paused, or that a quota of its tenant ended (C-45)."""
     job = await find(desk, job_id)
+    _refuse_ignoring_robots(desk, job.config)
     if job.state is not JobState.COMPLETED or job.stop not in BY_QUOTA:
         return await jobs.pause(desk.world, job, paused=False)
     if not (await crawl_counts(desk, job)).queued:
@@ -402,6 +414,7 @@ async def repeat(desk: TenantService, job_id: str) -> CrawlJob:
         library=old.library,
         library_name=old.library_name,
     )
+    _refuse_ignoring_robots(desk, plan.resolved.config)
     return await _draft(desk, plan, old.collection or old.config.analysis.collection, "")
 
 
