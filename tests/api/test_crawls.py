@@ -7,12 +7,16 @@ from pathlib import Path
 
 import pytest
 
+from geomi.adapters.telemetry.fan_out import EventFanOut
 from geomi.app.use.crawl import start_drafted
 from geomi.engine import jobs
+from geomi.errors import FieldRefused
 from geomi.model.job import JobKind, JobState, StopReason
 from geomi.model.tenant import Quota
 from geomi.service.access import tenants
+from geomi.service.crawling import crawls
 from geomi.service.crawling.crawls import begin_waiting
+from geomi.service.service import open_service
 from tests.api.asking import CRAWL, LOCAL, TENANT, serving
 from tests.support.waiting import waits
 
@@ -32,7 +36,7 @@ async def test_a_crawl_is_written_down_with_every_default(tmp_path: Path) -> Non
         assert (config["maxDepth"], config["maxPages"]) == (3, 100)
         assert (config["maxDuration"], config["maxBytes"]) == (3600, 104_857_600)
         assert config["requestsPerSecond"] == 1 and config["qualityThreshold"] == 5
-        assert config["respectRobotsTxt"] and config["renderJavaScript"]
+        assert config["config.respectRobotsTxt"] and config["renderJavaScript"]
         assert config["enableClassification"] and config["enableQualityCheck"]
         assert not config["followExternalLinks"]
         assert set(crawl["stats"].values()) == {0}
@@ -40,6 +44,30 @@ async def test_a_crawl_is_written_down_with_every_default(tmp_path: Path) -> Non
         assert kept is not None and kept.state is JobState.PENDING
         assert kept.collection == "handbook"
         assert (await ground.mine.get("/collections/handbook")).status == 200
+
+
+@pytest.mark.parametrize("path", ["/api/v1/crawls", "/crawler/crawls"])
+@waits
+async def test_an_operator_may_insist_on_robots_txt(tmp_path: Path, path: str) -> None:
+    deaf = CRAWL | {"config": {"respectRobotsTxt": False}}
+    async with serving(tmp_path) as ground:
+        mine = ground.mine.without_prefix()
+        before = await mine.post(path, deaf)
+        assert before.status in (201, 202), before.json
+        job = before.json["jobId"]
+        await crawls.cancel(ground.desk, job)
+    strict = replace(LOCAL, allow_ignoring_robots=False)
+    async with open_service(tmp_path, strict, lambda _: EventFanOut()) as service:
+        for work in (crawls.repeat, crawls.resume):
+            with pytest.raises(FieldRefused, match="obeys robots"):
+                await work(service.desk(TENANT), job)
+    async with serving(tmp_path / "new", strict) as ground:
+        mine = ground.mine.without_prefix()
+        refused = await mine.post(path, deaf)
+        assert refused.status == 422 and "obeys robots.txt" in refused.json["detail"]
+        assert [one["field"] for one in refused.json["errors"]] == ["config.respectRobotsTxt"]
+        assert "allow_ignoring_robots" in refused.json["hint"]
+        assert (await mine.post(path, CRAWL)).status in (201, 202)
 
 
 @pytest.mark.req("API-03", "API-04", "API-05", "API-06", "API-07")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from contextlib import ExitStack
 from io import BytesIO
 from pathlib import Path
@@ -10,11 +11,13 @@ from zipfile import ZipFile
 import pytest
 
 from geomi.model.index.document import DocumentFilter
-from geomi.service.access.keys import KeyScope
+from geomi.service.access import keys
+from geomi.service.access.keys import KeyScope, NewKey
 from geomi.service.crawling import exports
 from geomi.service.service import MAX_EXPORTS, MAX_PREVIEWS, MAX_STREAMS
-from tests.api.asking import CRAWL, TENANT, Answered, Json, serving
+from tests.api.asking import CRAWL, TENANT, Answered, Client, Ground, Json, serving
 from tests.api.filling import FERRY, WEB, filled, started, worked_off
+from tests.service.working import until
 from tests.support.crawl import page
 from tests.support.server import Reply, Seen, Site
 from tests.support.waiting import waits
@@ -216,6 +219,33 @@ async def test_a_crawl_is_followed_and_resumed_at_any_event(tmp_path: Path) -> N
                 assert _events(again)[1:] == told[at + 1 :]
             strange = ground.mine.sending(last_event_id="yesterday")
             assert (await strange.get(path)).status == 400
+
+
+@pytest.mark.parametrize("end", ["revoked", "expired", "deleted"])
+@waits
+async def test_a_stream_ends_with_its_key(tmp_path: Path, end: str) -> None:
+    async with serving(tmp_path) as ground:
+        service = ground.service
+        job = (await ground.mine.post("/crawls", CRAWL)).json["jobId"]  # it waits, without end
+        lasts_s = 1.5 if end == "expired" else 3600.0
+        wish = NewKey(TENANT, expires_at_s=service.office.wall_s + lasts_s)
+        minted = await keys.create(service, wish)
+        guest = Client(ground.app, minted.text)
+        async with asyncio.timeout(20), asyncio.TaskGroup() as group:
+            stream = group.create_task(guest.get(f"/crawls/{job}/events"))
+            await until(lambda: _is_followed(ground))
+            if end == "revoked":
+                await keys.revoke(service, TENANT, minted.key.id)
+            elif end == "deleted":
+                await keys.delete(service, [minted.key])
+        told = _events(stream.result())
+        assert [kind for _, kind in told[:2]] == ["progress", "state"]
+        assert (await guest.get("/crawls")).status == 401
+        assert not await _is_followed(ground)
+
+
+async def _is_followed(ground: Ground) -> bool:
+    return ground.desk.streams._taken > 0
 
 
 @pytest.mark.req("API-12")

@@ -93,6 +93,42 @@ async def test_a_form_of_another_site_signs_nobody_in(tmp_path: Path) -> None:
 
 
 @waits
+async def test_a_token_that_somebody_planted_signs_nobody_in(tmp_path: Path) -> None:
+    """A neighbouring host name can set our cookie, and then knows what the form must carry."""
+    async with serving(tmp_path) as house:
+        service, stranger = house.ground.service, house.stranger()
+        ours = form_token(text(await stranger.get("/sign-in")))
+        words, _, seal = ours.rpartition(".")
+        nonce, _, until = words.rpartition(".")
+        late = f"{nonce}.{int(until) + 9}.{seal}"
+        for planted in ("x" * 43, "a.9999999999.b", late, f"{words}.{'0' * 64}", "토큰.9.9"):
+            stranger.cookies = {"geomi_form": planted}
+            fields = {"key": house.mine.key, "form_token": planted}
+            answer = await stranger.post("/sign-in", fields)
+            assert answer.status == 403 and "geomi_session" not in stranger.cookies, planted
+            shown = await stranger.get("/sign-in")
+            assert form_token(text(shown)) != planted
+        assert await sessions.is_form_token(service, ours)
+        stranger.cookies = {"geomi_form": ours}
+        fields = {"key": house.mine.key, "form_token": ours}
+        assert (await stranger.post("/sign-in", fields)).status == 303
+
+
+@pytest.mark.parametrize("site", ["cross-site", "same-site"])
+@waits
+async def test_a_form_that_another_site_sends_is_refused(tmp_path: Path, site: str) -> None:
+    """Even with a token that this site has drawn from us for itself."""
+    async with serving(tmp_path) as house:
+        for somebody, form in ((house.stranger(), "/sign-in"), (house.mine, "/sign-out")):
+            token = form_token(text(await somebody.get("/sign-in" if form == "/sign-in" else "/")))
+            somebody.headers["sec-fetch-site"] = site
+            fields = {"key": house.mine.key, "form_token": token}
+            assert (await somebody.post(form, fields)).status == 403
+            somebody.headers["sec-fetch-site"] = "same-origin"
+            assert (await somebody.post(form, fields)).status == 303
+
+
+@waits
 async def test_signing_out_ends_the_session_wherever_it_is_kept(tmp_path: Path) -> None:
     async with serving(tmp_path) as house:
         somebody, kept = house.mine, dict(house.mine.cookies)

@@ -18,6 +18,7 @@ from tests.service.working import until
 from tests.support.crawl import Ear
 from tests.support.waiting import waits
 
+NO_ROOM = "the service has no room on its disk"
 QUICK = replace(LOCAL, silence_s=0.5)
 WRITTEN = (
     "UPDATE ON workers",
@@ -81,7 +82,9 @@ async def _fill_and_free(ground: Ground, disk: Disk, ear: Ear) -> None:
     assert (await anybody.get("/readyz")).status == 503
     assert (await anybody.get("/healthz")).status == 200
     assert (await ground.mine.get("/crawls")).status == 200
-    assert (await ground.mine.post("/crawls", CRAWL)).status == 507
+    refused = await ground.mine.post("/crawls", CRAWL)
+    assert refused.status == 507 and refused.json["detail"] == NO_ROOM
+    assert str(ground.service.home.root) not in refused.body.decode()
     disk.free()
     await until(lambda: _is_well(heart))
     assert ear.warnings == [first.message, "the store can be written again"]
@@ -106,6 +109,15 @@ async def test_too_little_free_space_is_not_ready(tmp_path: Path) -> None:
         answer = await Client(ground.app, prefix="").get("/readyz")
         assert answer.status == 503 and "too little disk space" in answer.json["detail"]
         assert (await ground.mine.get("/crawls")).status == 200
+
+
+@waits
+async def test_a_crawl_is_refused_at_once_where_it_would_have_no_room(tmp_path: Path) -> None:
+    """Before it is let in, and not when its worker finds no room."""
+    async with serving(tmp_path, replace(LOCAL, min_free_bytes=10**18)) as ground:
+        refused = await ground.mine.post("/crawls", CRAWL)
+        assert (refused.status, refused.json["detail"]) == (507, NO_ROOM)
+        assert (await ground.mine.get("/crawls")).json["crawls"] == []
 
 
 async def _is_in_trouble(heart: Heartbeat, *, again: Exception | None = None) -> bool:

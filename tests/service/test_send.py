@@ -9,13 +9,16 @@ from pathlib import Path
 import pytest
 
 from geomi.adapters.telemetry.fan_out import EventFanOut
-from geomi.service import deliveries
+from geomi.service import deliveries, webhooks
+from geomi.service.crawling import previews
+from geomi.service.crawling.crawls import CrawlOrder
 from geomi.service.deliveries import DeliveryState
 from geomi.service.service import open_service
 from tests.api.asking import CRAWL, LOCAL, TENANT, Ground, Json, serving
 from tests.support.server import Reply, Site
 from tests.support.waiting import waits
 
+UNREACHED = "the host cannot be reached, or does not answer in time"
 TAKEN = Reply(b"", status=204)
 ELSEWHERE = Reply(b"", status=307, headers=(("Location", "/taken"),))
 ROUTES = {"/taken": TAKEN, "/moved": ELSEWHERE, "/broken": Reply(b"no", status=503)}
@@ -78,8 +81,27 @@ async def test_an_address_that_is_not_public_is_refused_at_each_try(tmp_path: Pa
             desk = service.desk(TENANT)
             (told,), _ = await deliveries.page(desk, hook, None, before="", limit=10)
             assert told.state is DeliveryState.WAITING and told.last_status is None
-            assert "127.0.0.1" in told.last_error
+            assert told.last_error == UNREACHED
         assert site.log == []
+
+
+@waits
+async def test_a_delivery_does_not_tell_names_and_ports_inside_apart(tmp_path: Path) -> None:
+    """A closed port, a name that is none, a refused address: a tenant could map what is inside."""
+    with Site({}) as site:
+        closed = site.port
+    inside = (f"http://127.0.0.1:{closed}/", "http://no-such.invalid/", "http://169.254.169.254/")
+    async with serving(tmp_path, replace(LOCAL, contact="ops@a.test")) as ground:
+        desk = ground.desk
+        for url in inside:
+            answer = await webhooks.post(desk.world.fetcher, url, {}, b"{}")
+            assert (answer.status, answer.told_problem) == (None, UNREACHED), url
+            seen = await ground.mine.post("/preview", {"url": url})
+            assert (seen.status, seen.json["detail"]) == (422, f"{url}: {UNREACHED}")
+            order = CrawlOrder("c", (url,))
+            found = (await previews.forecast_crawl(desk, order)).found
+            assert all(problem.endswith(UNREACHED) for problem in found.problems)
+            assert found.problems
 
 
 @waits

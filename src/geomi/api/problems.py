@@ -44,6 +44,9 @@ MAX_TEXT_CHARS = 2000
 BUSY_S = 5
 METHODS = ("DELETE", "GET", "PATCH", "POST", "PUT")
 
+_NO_ROOM = "the service has no room on its disk", "ask again when its operator has made room"
+_NO_STORE = "the store of the service cannot be used now", "ask its operator"
+
 log = logging.getLogger("geomi.api")
 
 
@@ -113,6 +116,18 @@ def problem_response(
     return JSONResponse(content, int(status), headers, MEDIA_TYPE)
 
 
+def told_of(error: GeomiError) -> tuple[str, str]:
+    """Return what a caller is told of an error, and the hint.
+
+    What the system says of the service's own files is for the operator, who finds it in the log.
+    """
+    if isinstance(error, StoreFull):
+        return _NO_ROOM
+    if type(error) is StoreError:
+        return _NO_STORE
+    return error.message, error.hint
+
+
 def status_of(error: GeomiError) -> HTTPStatus:
     """Return the HTTP status for an error of geomi."""
     fitting = (status for kind, status in _STATUSES if isinstance(error, kind))
@@ -124,6 +139,9 @@ async def _refused(request: Request, error: Exception) -> Response:
     status = status_of(error)
     if status is HTTPStatus.INTERNAL_SERVER_ERROR:
         return await _unexpected(request, error)
+    message, hint = told_of(error)
+    if message != error.message:
+        log.warning("%s %s: %s", request.method, request.url.path, error.message)
     faults = []
     if isinstance(error, FieldRefused):
         faults = [FieldProblem(field=wire_name(error.field), detail=error.message)]
@@ -134,7 +152,7 @@ async def _refused(request: Request, error: Exception) -> Response:
         headers["Retry-After"] = str(BUSY_S)
     elif status is HTTPStatus.UNAUTHORIZED:
         headers["WWW-Authenticate"] = 'Bearer realm="geomi"'
-    return problem_response(status, error.message, hint=error.hint, faults=faults, headers=headers)
+    return problem_response(status, message, hint=hint, faults=faults, headers=headers)
 
 
 async def _misshapen(request: Request, error: Exception) -> Response:

@@ -237,8 +237,9 @@ def _card(world: World, root: Path, region: str) -> WorkerCard:
 
 
 def _make_folder(root: Path) -> None:
+    """Make a directory that this user alone can read; an existing one stays as it is."""
     try:
-        root.mkdir(parents=True, exist_ok=True)
+        root.mkdir(mode=0o700, parents=True, exist_ok=True)
     except OSError as error:
         raise StoreError(
             f"cannot make the data directory `{root}`: {error.strerror}",

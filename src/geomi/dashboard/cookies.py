@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import secrets
-
 from starlette.requests import Request
 from starlette.responses import Response
 
@@ -11,7 +9,6 @@ from geomi.service.access.sessions import LASTS_S
 
 LANGUAGE = "geomi_language"
 YEAR_S = 365 * 86_400
-TOKEN_BYTES = 32
 _SESSION, _FORM = "geomi_session", "geomi_form"
 
 
@@ -38,11 +35,6 @@ def form_of(request: Request) -> str:
 def new_form(request: Request, response: Response, token: str) -> None:
     """Let a browser keep the token of the form that it was given."""
     _keep(request, response, _FORM, token, int(LASTS_S))
-
-
-def new_token() -> str:
-    """Draw a token."""
-    return secrets.token_urlsafe(TOKEN_BYTES)
 
 
 def keep_language(request: Request, response: Response, language: str) -> None:

@@ -17,7 +17,7 @@ from fastapi.routing import APIRoute
 from starlette.responses import RedirectResponse, Response
 
 from geomi.api.guard import ROLE, SCOPE, Handler, app_state_of_request, service_of
-from geomi.api.problems import status_of
+from geomi.api.problems import status_of, told_of
 from geomi.dashboard import cookies
 from geomi.dashboard.form import NO_FORM, read_form
 from geomi.dashboard.pages import DashboardRequest
@@ -64,6 +64,7 @@ class OpenRoute(APIRoute):
         client = request.client.host if request.client else ""
         request.state.visit = await _visit(request)
         if request.method == "POST":
+            _refuse_foreign(request)
             _take_turn(request, f"visitor {client}")
         return await inner(request)
 
@@ -82,6 +83,7 @@ class PageRoute(OpenRoute):
         self._refuse_beyond(visit)
         if request.method != "POST":
             return await inner(request)
+        _refuse_foreign(request)
         if not session.is_form(visit.form.text("form_token")):
             raise NotAllowed(
                 "this form is not one of this session's", hint="open the page again, and send it"
@@ -119,6 +121,12 @@ async def _visit(request: Request) -> DashboardRequest:
     return DashboardRequest(request, service_of(request), translations_of(language), form=form)
 
 
+def _refuse_foreign(request: Request) -> None:
+    """Refuse a form that a browser says another site has sent, be it with a token of ours."""
+    if request.headers.get("sec-fetch-site", "same-origin") not in ("same-origin", "none"):
+        raise NotAllowed("another site has sent this form", hint="open the page here, and send it")
+
+
 def _take_turn(request: Request, name: str) -> None:
     buckets = app_state_of_request(request).buckets
     assert buckets is not None, "opened with the service"
@@ -136,7 +144,7 @@ def _refused(request: Request, error: GeomiError) -> Response:
     if status is HTTPStatus.INTERNAL_SERVER_ERROR:
         log.error("%s %s failed", request.method, request.url.path, exc_info=error)
         return _told(request, status)
-    return _told(request, status, error.message, error.hint)
+    return _told(request, status, *told_of(error))
 
 
 def _lead_to_sign_in(request: Request) -> Response:

@@ -13,13 +13,14 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
 from geomi.extract.dates import iso_date
-from geomi.extract.dom import decode_plain
+from geomi.extract.dom import binary_problem, decode_plain
 from geomi.extract.markdown.writer import cut
 from geomi.extract.media import BodyFormat
 from geomi.extract.openapi import Described, describe_json, describe_yaml, looks_described
 from geomi.extract.pdf import read_pdf
 from geomi.model.config import Extraction
 from geomi.model.page import Article, PageLink
+from geomi.text.invisible import seen
 from geomi.text.language import count_words, language_of
 from geomi.url.parse import absolute
 
@@ -52,7 +53,9 @@ def read_document(
     """Read a body of a known form; `Article.unreadable` says why one is no page."""
     if form is BodyFormat.PDF:
         return _pdf(body, url, rules)
-    text = decode_plain(body, content_type)
+    if problem := binary_problem(body):
+        return unreadable(problem)
+    text = seen(decode_plain(body, content_type))
     if form is BodyFormat.MARKDOWN:
         return read_markdown(text, url, rules, max_links)
     is_named_plain = content_type.strip().lower().startswith(_PLAIN_TYPE)
@@ -66,7 +69,7 @@ def read_document(
 
 def _api(described: Described, rules: Extraction) -> Article:
     if described.problem:
-        return _nothing(described.problem)
+        return unreadable(described.problem)
     text = described.markdown[: rules.max_markdown_chars]
     language, detected = language_of(described.description or text, "")
     return Article(
@@ -87,7 +90,7 @@ def _api(described: Described, rules: Extraction) -> Article:
 def _pdf(body: bytes, url: str, rules: Extraction) -> Article:
     read = read_pdf(body)
     if read.problem:
-        return _nothing(read.problem)
+        return unreadable(read.problem)
     text = read.markdown[: rules.max_markdown_chars]
     language, detected = language_of(text, "")
     return Article(
@@ -106,7 +109,8 @@ def _pdf(body: bytes, url: str, rules: Extraction) -> Article:
     )
 
 
-def _nothing(problem: str) -> Article:
+def unreadable(problem: str) -> Article:
+    """Return what becomes of a body that is no page."""
     return Article(title="", markdown="", text="", links=(), unreadable=problem)
 
 

@@ -45,6 +45,7 @@ __all__ = [
     "Node",
     "SelectorSyntaxError",
     "Text",
+    "binary_problem",
     "decode_plain",
     "is_selector",
     "parse_html",
@@ -99,6 +100,11 @@ MIN_SINGLE_SHARE = 0.2
 _HIGH_RUN = re.compile(rb"[\x80-\xff]+")
 _MARKS = ((b"\xef\xbb\xbf", "utf-8"), (b"\xff\xfe", "utf-16-le"), (b"\xfe\xff", "utf-16-be"))
 _ESCAPE = b"\x1b"
+# Bytes that no text has (WHATWG MIME Sniffing §3). Compressed data has one in ten; a damaged page
+# has a few in all.
+_BINARY = bytes({*range(0x20), 0x7F} - set(b"\t\n\f\r\x1b"))
+BINARY_SHARE = 0.02
+_PDF = b"%PDF-"
 
 
 class MarkdownRendering(Markdown):
@@ -126,6 +132,23 @@ def parse_html(body: bytes, content_type: str) -> Document:
         if len(base.attr("href") or "") > MAX_BASE_CHARS:
             base.decompose()
     return document
+
+
+def binary_problem(body: bytes) -> str:
+    """Say why a body is no text, whatever its label says; empty where it may be one."""
+    if body.startswith(_PDF):
+        return "it is a PDF, and is labelled as text"
+    body = body[:MAX_HTML_BYTES]
+    binary = len(body) - len(body.translate(None, _BINARY))
+    if binary <= len(body) * BINARY_SHARE or _is_utf16(body):
+        return ""
+    return f"it is no text: {binary:,} of {len(body):,} bytes are binary"
+
+
+def _is_utf16(body: bytes) -> bool:
+    return body.startswith((b"\xff\xfe", b"\xfe\xff")) or bool(
+        _utf16_codec(body[:NUL_SAMPLE_BYTES])
+    )
 
 
 def decode_plain(body: bytes, content_type: str) -> str:

@@ -4,6 +4,8 @@ The format of a body decides about its reader: HTML, text, markdown, a descripti
 PDF. Links and metadata of an HTML page come from the whole tree. Then the main content is found,
 everything else is removed from the tree (EXT-05), and the rest is written as text and markdown. A
 page without text gives an article with empty text (EXT-06); the caller decides what that means.
+Characters that nobody sees are left out of everything, and a body that is no text is no page,
+whatever its label says.
 
 For a page with little text `browser_reason` says why a browser would show more. It uses only cheap
 facts: how little text there is, and which elements are beside it. A page with enough text needs no
@@ -16,15 +18,16 @@ from dataclasses import dataclass, replace
 
 from geomi.extract.content.strategy import SELECTOR, find_content
 from geomi.extract.content.template import leave_out, needs_sections
-from geomi.extract.document import read_document
-from geomi.extract.dom import Document, parse_html, text_of
+from geomi.extract.document import read_document, unreadable
+from geomi.extract.dom import Document, binary_problem, parse_html, text_of
 from geomi.extract.links import NO_ANCHORS, base_url, read_links, read_mail_links
 from geomi.extract.markdown.writer import NOTHING, Targets, Written, salvage, to_markdown
 from geomi.extract.media import BodyFormat, body_format
 from geomi.extract.metadata import Metadata, read_metadata
 from geomi.model.config import Extraction, LinkStyle
 from geomi.model.markdown import NO_RULES, MarkdownRules
-from geomi.model.page import NO_TEMPLATE, Article, Template
+from geomi.model.page import NO_TEMPLATE, Article, PageLink, Template
+from geomi.text.invisible import seen
 from geomi.text.language import count_words, language_of
 from geomi.url.parse import absolute
 
@@ -59,12 +62,38 @@ def extract(
     """
     form = body_format(content_type, url)
     if form is not BodyFormat.HTML:
-        return read_document(form, body, url, content_type, rules, max_links)
-    article = _read(parse_html(body, content_type), url, rules, max_links, template, own)
+        return _as_seen(read_document(form, body, url, content_type, rules, max_links))
+    if problem := binary_problem(body):
+        return unreadable(problem)
+    article = _as_seen(_read(parse_html(body, content_type), url, rules, max_links, template, own))
     if shows_little(article.text):
         # The tree has been pruned of what tells; pages this empty are few enough to parse again.
         return replace(article, needs_browser=browser_reason(parse_html(body, content_type)))
     return article
+
+
+def _as_seen(article: Article) -> Article:
+    """Leave out of all that a page says what nobody sees of it."""
+    return replace(
+        article,
+        title=seen(article.title),
+        markdown=seen(article.markdown),
+        text=seen(article.text),
+        description=seen(article.description),
+        author=seen(article.author),
+        links=tuple(_link_as_seen(link) for link in article.links),
+        outline=tuple((level, seen(words)) for level, words in article.outline),
+        types=tuple(map(seen, article.types)),
+        things=tuple(map(seen, article.things)),
+        people=tuple(map(seen, article.people)),
+        mail_links=tuple((seen(words), address) for words, address in article.mail_links),
+        metadata=tuple((name, seen(value)) for name, value in article.metadata),
+    )
+
+
+def _link_as_seen(link: PageLink) -> PageLink:
+    text = seen(link.text)
+    return link if text == link.text else link._replace(text=text)
 
 
 @dataclass(frozen=True, slots=True)
@@ -165,7 +194,7 @@ def _content(
     wants_all = choice.strategy == SELECTOR or not (rules.template and needs_sections(template))
     sections, repeated = ((), 0) if wants_all else leave_out(choice.content, template)
     return _Content(
-        text=text_of(choice.content)[: rules.max_markdown_chars],
+        text=seen(text_of(choice.content))[: rules.max_markdown_chars],
         written=to_markdown(choice.content, base, targets, rules, own),
         strategy=choice.strategy,
         confidence=choice.confidence,

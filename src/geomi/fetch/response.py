@@ -39,6 +39,13 @@ _EXACT = {
 }
 # A status of 1xx or 3xx that is left over, or none at all, breaks the protocol.
 _BY_CLASS = {2: Outcome.OK, 4: Outcome.CLIENT_ERROR, 5: Outcome.SERVER_ERROR}
+# Nothing came back: a name, an address or a port that is not there, or that geomi may not ask.
+UNREACHED = frozenset(
+    {
+        Outcome.ADDRESS_REFUSED, Outcome.DNS_ERROR, Outcome.CONNECT_ERROR, Outcome.TLS_ERROR,
+        Outcome.TIMEOUT,
+    }
+)  # fmt: skip
 MAX_LOCATION_CHARS = 8192
 MAX_TYPE_CHARS = 200
 MAX_LENGTH_DIGITS = 18  # what a database can count
@@ -58,6 +65,17 @@ def respond(fetched: Fetched, *, is_conditional: bool = True) -> Outcome:
     if exact is not None:
         return exact
     return _BY_CLASS.get(status // 100, Outcome.PROTOCOL_ERROR)
+
+
+def reason_for_tenants(outcome: Outcome, detail: str) -> str:
+    """Say why a request failed to somebody who may not learn what is inside our network.
+
+    Whoever could tell a refused address from a name that is none, or a closed port from a silent
+    one, could draw a map of it.
+    """
+    if outcome in UNREACHED:
+        return "the host cannot be reached, or does not answer in time"
+    return f"{outcome}: {detail}"
 
 
 def redirect_target(fetched: Fetched) -> str | None:

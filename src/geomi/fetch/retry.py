@@ -1,7 +1,8 @@
 """Decide whether geomi tries a visit again, and when: the table of ERR-06 to ERR-11.
 
 Rules kept:
-- Waits have the job's share of jitter (C-36), and are never shorter than Retry-After (C-71).
+- To each wait of the table the job's share of jitter is added (C-36): none is ever shorter than the
+  table's, or than Retry-After (C-71).
 - Retry-After counts for 429 and 503, up to the job's cap. The host backs off for a longer one.
 - An outcome that is not in the table fails at once. `http.max_retries` limits all retries.
 """
@@ -49,8 +50,7 @@ def retry(
         waits = BY_STATUS.get(status, waits)
     if attempts >= min(len(waits), config.http.max_retries):
         return None
-    jitter = config.http.retry_jitter
-    wait_s = waits[attempts] * rng.uniform(1 - jitter, 1 + jitter)
+    wait_s = waits[attempts] * rng.uniform(1.0, 1.0 + config.http.retry_jitter)
     if retry_after_s is not None and status in RETRY_AFTER_STATUSES:
         wait_s = max(wait_s, min(retry_after_s, config.http.max_retry_after_s))
     return wait_s

@@ -310,7 +310,7 @@ class HttpRules:
     total_timeout_s: Annotated[float, Ge(0.1), Le(600)] = 60.0
     max_redirects: Annotated[int, Ge(0), Le(20)] = 5
     max_retries: Annotated[int, Ge(0), Le(10)] = 3  # a ceiling over the retry table's own numbers
-    retry_jitter: Annotated[float, Ge(0), Le(1)] = 0.1  # C-36: ± this share of each wait
+    retry_jitter: Annotated[float, Ge(0), Le(1)] = 0.1  # C-36: up to this share more
     max_retry_after_s: Seconds = 3600.0
     refused_for_s: Seconds = 30 * 86_400.0  # a URL that said 403 is left alone; 0: for good
     content_types: tuple[str, ...] = (  # C-35; JSON and YAML where they describe an API (CTY-03)

@@ -256,7 +256,7 @@ async def _send(desk: TenantService, named: NamedValue) -> None:
     headers = signed_headers(hook, delivery, wall_s=desk.wall_s)
     headers["User-Agent"] = f"geomi/{desk.world.version}"
     answer = await post(desk.world.fetcher, hook.url, headers, delivery.body.encode())
-    attempt = Attempt(desk.wall_s, answer.status, answer.problem)
+    attempt = Attempt(desk.wall_s, answer.status, answer.told_problem)
     await record_attempt(desk, delivery, attempt)
 
 

@@ -14,7 +14,7 @@ from __future__ import annotations
 import asyncio
 import builtins
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping
-from contextlib import AsyncExitStack, asynccontextmanager, contextmanager, suppress
+from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Generic, TypeVar
@@ -208,16 +208,9 @@ async def open_service(
 ) -> AsyncIterator[Service]:
     """Open a data directory to serve it; create it if missing, readable by this user alone."""
     open_datasets(settings)  # nonsense is refused before anything is made
-    _make_private(root)
     asyncio.get_running_loop().set_default_executor(MeasuredThreads())
     async with open_directory(root, settings, listen) as home, AsyncExitStack() as opened:
         yield Service(home, LazySearchIndexes(home, opened))
-
-
-def _make_private(root: Path) -> None:
-    """Create a directory that only this user can read; an existing one stays as it is."""
-    with suppress(OSError):  # opening it says what is wrong
-        root.mkdir(mode=0o700, parents=True, exist_ok=True)
 
 
 @dataclass(frozen=True, slots=True)

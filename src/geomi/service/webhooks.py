@@ -12,8 +12,10 @@ from dataclasses import dataclass, field, replace
 from enum import StrEnum
 
 from geomi.errors import FieldRefused, NotAllowed, QuotaReached, UnknownName
+from geomi.fetch.response import reason_for_tenants
 from geomi.model.job import JobState
 from geomi.model.page import Request
+from geomi.model.verdict import Outcome
 from geomi.ports.web import Fetcher
 from geomi.service.crawling.crawls import JOB_ID, is_private_host
 from geomi.service.service import TenantService, ValueNamespace
@@ -173,10 +175,20 @@ def _values(desk: TenantService) -> ValueNamespace[Webhook]:
 
 @dataclass(frozen=True, slots=True)
 class PostAnswer:
-    """The answer to a call; without a status there was none, and `problem` says why."""
+    """The answer to a call; without a status there was none, and `problem` says why.
+
+    Args:
+        problem: for the operator; it may name what is inside our network.
+    """
 
     status: int | None
     problem: str = ""
+    failure: Outcome | None = None
+
+    @property
+    def told_problem(self) -> str:
+        """What a tenant is told of it."""
+        return reason_for_tenants(self.failure, self.problem) if self.failure else self.problem
 
     @property
     def is_taken(self) -> bool:
@@ -199,5 +211,5 @@ async def post(fetcher: Fetcher, url: str, headers: Mapping[str, str], body: byt
         )
     )
     if fetched.failure is not None:
-        return PostAnswer(None, fetched.detail or str(fetched.failure))
+        return PostAnswer(None, fetched.detail or str(fetched.failure), fetched.failure)
     return PostAnswer(fetched.status)

@@ -22,6 +22,7 @@ class Settings:
     contact: str = ""  # who answers for the crawler: a URL or an e-mail address
     min_delay_s: Annotated[float, Ge(0), Le(3600)] = 1.0  # the floor for public hosts
     allow_private: bool = False
+    allow_ignoring_robots: bool = True  # tenants of a service may switch robots.txt off
     resolve: tuple[str, ...] = ()
     ca_file: str = ""
     http_proxy: str = ""

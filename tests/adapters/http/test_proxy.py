@@ -127,14 +127,31 @@ def public(name: str) -> tuple[str, ...]:
     return ("93.184.216.34",)
 
 
-def test_http_goes_in_absolute_form() -> None:
+def test_plain_http_is_asked_of_the_checked_address() -> None:
+    """The proxy hears no name, which might mean another address to it; the server hears its own."""
     with Site({"/a": Reply(PAGE)}) as site:
         proxy = ForwardProxy(site.port)
         fetched = fetch_by(proxy, "http://shop.test/a?b=c", lookup=public, times=2)
     assert [(each.failure, each.body, each.ip) for each in fetched] == [
         (None, PAGE, "93.184.216.34")
     ] * 2
-    assert proxy.heads[0].startswith("GET http://shop.test/a?b=c HTTP/1.1\r\nHost: shop.test\r\n")
+    head = "CONNECT 93.184.216.34:80 HTTP/1.1\r\nHost: 93.184.216.34:80\r\n"
+    assert len(proxy.heads) == 1 and proxy.heads[0].startswith(head)
+    assert f"Proxy-Authorization: {SECRET}\r\n" in proxy.heads[0]
+    assert {seen.headers["host"] for seen in site.log} == {"shop.test"}
+    assert all("proxy-authorization" not in seen.headers for seen in site.log)
+
+
+def test_an_address_over_http_goes_in_absolute_form() -> None:
+    with Site({"/a": Reply(PAGE)}) as site:
+        proxy = ForwardProxy(site.port)
+        fetched = fetch_by(proxy, "http://93.184.216.34/a?b=c", lookup=public, times=2)
+    assert [(each.failure, each.body, each.ip) for each in fetched] == [
+        (None, PAGE, "93.184.216.34")
+    ] * 2
+    assert proxy.heads[0].startswith(
+        "GET http://93.184.216.34/a?b=c HTTP/1.1\r\nHost: 93.184.216.34\r\n"
+    )
     assert f"Proxy-Authorization: {SECRET}\r\n" in proxy.heads[0]
 
 

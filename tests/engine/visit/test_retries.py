@@ -33,7 +33,7 @@ def in_turn(*answers: Answer) -> Callable[[Seen], Answer]:
 def about(waits: list[float], expected: list[float]) -> bool:
     """Whether each wait is as long as the table says, with its jitter and the host's rest."""
     return len(waits) == len(expected) and all(
-        wanted * (1 - JITTER) <= waited <= wanted * (1 + JITTER) + REST_S
+        wanted <= waited <= wanted * (1 + JITTER) + REST_S
         for waited, wanted in zip(waits, expected, strict=True)
     )
 

@@ -119,7 +119,9 @@ class HttpClient:
         url = parse(visit.request.url)
         if url is None:
             raise FetchFailed(Outcome.PROTOCOL_ERROR, "the URL is not an http or https URL")
-        proxy = self._egress.proxy_of(url.host, url.port, tls=url.scheme == "https")
+        tls = url.scheme == "https"
+        forwards = self._egress.forwards(url.host, url.port, tls=tls)
+        proxy = self._egress.proxy_of(url.host, url.port, tls=tls) if forwards else None
         message = write_request(
             url,
             visit.request.headers,
@@ -197,16 +199,16 @@ def write_request(
     *,
     is_signed_in: bool = False,
 ) -> bytes:
-    """Return the request for a URL; a proxy is asked for an http URL in full (RFC 9112 §3.2.2).
+    """Return the request for a URL.
 
     Args:
+        proxy: one that is asked for the URL in full (RFC 9112 §3.2.2).
         is_signed_in: a cookie among the headers is the fixed one of the site's owner.
     """
     ours = _OURS - {"cookie"} if is_signed_in else _OURS
     is_default_port = url.port == DEFAULT_PORTS[url.scheme]
     authority = url.host if is_default_port else url.authority
-    by_proxy = proxy is not None and url.scheme == "http"
-    target = f"http://{authority}{url.target}" if by_proxy else url.target
+    target = f"http://{authority}{url.target}" if proxy is not None else url.target
     lines = [
         f"{'POST' if body else 'GET'} {target} HTTP/1.1",
         f"Host: {authority}",
@@ -215,7 +217,7 @@ def write_request(
     ]
     if body:
         lines.append(f"Content-Length: {len(body)}")
-    if by_proxy and proxy is not None and proxy.authorization:
+    if proxy is not None and proxy.authorization:
         lines.append(f"Proxy-Authorization: {proxy.authorization}")
     message = "\r\n".join([*lines, "", ""])
     if message.count("\n") != len(lines) + 1 or message.count("\r") != len(lines) + 1:

@@ -4,7 +4,9 @@ Rules: every connection of geomi starts here (invariant 5). A name with a single
 public is refused altogether, because the next answer could be that one (G-19); `allow_private` lets
 private and loopback addresses through and nothing else. The connection goes to the address that was
 checked, under the name that was asked for. An override speaks for its own host and port only. A
-proxy's own address is configuration; what it is asked to reach is checked here first.
+proxy's own address is configuration; what it is asked to reach is checked here first, and for plain
+HTTP the checked address is what it is asked for: a name could mean another one to the proxy. (For
+HTTPS it is the name: whoever answers for it has to prove that with a certificate.)
 """
 
 from __future__ import annotations
@@ -25,6 +27,7 @@ from geomi.errors import ConfigError
 from geomi.model.verdict import Outcome, Verdict
 from geomi.ports.runtime import Clock
 from geomi.ports.web import Resolution
+from geomi.url.host import is_address
 
 # A name may have dozens of addresses; when four in a row do not answer, the host is down.
 MAX_TRIED_ADDRESSES = 4
@@ -81,8 +84,12 @@ class Egress:
         with _translated(name, port, timeout_s):
             async with asyncio.timeout(timeout_s):
                 if proxy is not None:
-                    link = await self._connect_by_proxy(proxy, (name, port), factory, tls=tls)
-                    return link, resolution.addresses[0]
+                    address = resolution.addresses[0]
+                    asked = name if tls else address
+                    if self.forwards(host, port, tls=tls):
+                        return await self._connect_to_forwarder(proxy, factory), address
+                    tunnel = await self._open_tunnel(proxy, (asked, port))
+                    return await self._start(tunnel, factory, name if tls else None), address
                 override = self._overrides.get((name, port))
                 return await self._connect_to_any(
                     resolution.addresses,
@@ -98,6 +105,15 @@ class Egress:
         if (name, port) in self._overrides:
             return None
         return self._rules.proxies.of(name, port, tls=tls)
+
+    def forwards(self, host: str, port: int, *, tls: bool) -> bool:
+        """Return whether a proxy is asked for a URL in full; it resolves nothing then.
+
+        A name is reached through a tunnel to its checked address: asked for an address in full, a
+        proxy would write that into `Host`, and the server could not know its site (RFC 9112
+        §3.2.2).
+        """
+        return not tls and is_address(host) and self.proxy_of(host, port, tls=tls) is not None
 
     def close(self) -> None:
         """Take no more questions about names."""
@@ -145,29 +161,39 @@ class Egress:
                     raise
         raise OSError("no address")
 
-    async def _connect_by_proxy(
-        self,
-        proxy: Proxy,
-        target: tuple[str, int],
-        factory: Callable[[], _Protocol],
-        *,
-        tls: bool,
+    async def _connect_to_forwarder(
+        self, proxy: Proxy, factory: Callable[[], _Protocol]
     ) -> _Protocol:
         loop = asyncio.get_running_loop()
+        address = await self._address_of(proxy)
+        return (await loop.create_connection(factory, address, proxy.port))[1]
+
+    async def _open_tunnel(self, proxy: Proxy, target: tuple[str, int]) -> asyncio.Transport:
+        return await open_tunnel(proxy, await self._address_of(proxy), target)
+
+    async def _start(
+        self, tunnel: asyncio.Transport, factory: Callable[[], _Protocol], server_name: str | None
+    ) -> _Protocol:
+        """Give an open tunnel to a protocol, with TLS inside where a server has to prove a name."""
+        protocol, transport = factory(), tunnel
+        if server_name is None:
+            tunnel.set_protocol(protocol)
+        else:
+            secured = await asyncio.get_running_loop().start_tls(
+                tunnel, protocol, self._tls, server_hostname=server_name.rstrip(".")
+            )
+            assert secured is not None, "start_tls returns a transport or raises"
+            transport = secured
+        protocol.connection_made(transport)  # both leave this to us
+        if server_name is None:
+            tunnel.resume_reading()
+        return protocol
+
+    async def _address_of(self, proxy: Proxy) -> str:
         answer = await self._names.find(proxy.host)
         if not answer.addresses:
             raise OSError(f"the proxy `{proxy.host}` does not resolve: {answer.problem}")
-        if not tls:
-            _, protocol = await loop.create_connection(factory, answer.addresses[0], proxy.port)
-            return protocol
-        tunnel = await open_tunnel(proxy, answer.addresses[0], target)
-        protocol = factory()
-        transport = await loop.start_tls(
-            tunnel, protocol, self._tls, server_hostname=target[0].rstrip(".")
-        )
-        assert transport is not None, "start_tls returns a transport or raises"
-        protocol.connection_made(transport)  # start_tls leaves this to us
-        return protocol
+        return answer.addresses[0]
 
     @cached_property
     def _tls(self) -> ssl.SSLContext:

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncGenerator, AsyncIterator
+from contextlib import aclosing
 from http import HTTPStatus
+from math import inf
 from typing import Annotated
 
 import orjson
 from fastapi import APIRouter, Header, Query, Response
 from starlette.responses import StreamingResponse
 
-from geomi.api.guard import GuardedRoute, TenantServiceDep, needs
+from geomi.api.guard import CallerDep, GuardedRoute, TenantServiceDep, needs
 from geomi.api.routes.crawls import JobId, crawl_response, started_crawl_response
 from geomi.api.schema.crawl import CrawlResponse
 from geomi.api.schema.preview import (
@@ -22,11 +24,13 @@ from geomi.api.schema.preview import (
     SyncResponse,
 )
 from geomi.api.schema.wire import RequestModel
-from geomi.service.access.keys import KeyScope
+from geomi.service.access import keys
+from geomi.service.access.keys import Caller, KeyScope
 from geomi.service.crawling import crawls, previews
 from geomi.service.crawling.stream import EventKind, StreamEvent, follow, read_position
 from geomi.service.service import ConcurrencyLimit
 
+CHECK_S = 1.0  # a stream looks this often whether its key is still valid
 READ, WRITE = needs(KeyScope.READ), needs(KeyScope.WRITE)
 
 previewing = APIRouter(route_class=GuardedRoute, tags=["preview"])
@@ -95,21 +99,22 @@ async def preview_by_contract(asked: PreviewRequest, desk: TenantServiceDep) -> 
 async def events(
     job_id: JobId,
     wanted: Annotated[FollowQuery, Query()],
-    desk: TenantServiceDep,
+    caller: CallerDep,
     last_event_id: LastEvent = "",
 ) -> StreamingResponse:
     """Stream the events of a crawl until it is over.
 
     `state` and `page` have ids: with `Last-Event-ID` a client resumes without a gap or a
-    repetition. `progress` comes about every second. With `follow=false` the stream ends after the
+    repetition. `progress` comes about every second. The stream ends when its key is revoked or
+    expires. With `follow=false` the stream ends after the
     present state.
     """
-    place = read_position(last_event_id)
+    place, desk = read_position(last_event_id), caller.desk
     await crawls.find(desk, job_id)  # before the answer begins
     desk.streams.refuse_crowd()
     happening = follow(desk, job_id, place, waits=wanted.follow)
     return StreamingResponse(
-        _lines(happening, desk.streams),
+        _lines(_while_valid(caller, happening), desk.streams),
         media_type="text/event-stream",
         headers={"Cache-Control": "no-store", "X-Accel-Buffering": "no"},
     )
@@ -162,6 +167,20 @@ async def sync(asked: SyncRequest, desk: TenantServiceDep) -> SyncResponse:
     """Start again the crawls that filled a collection; unchanged pages are not fetched again."""
     jobs = await crawls.sync_collection(desk, asked.collection_id)
     return SyncResponse(crawls=tuple([await crawl_response(desk, job) for job in jobs]))
+
+
+async def _while_valid(
+    caller: Caller, happening: AsyncGenerator[StreamEvent, None]
+) -> AsyncGenerator[StreamEvent, None]:
+    """Pass events on until the key that asked for them is revoked or expires."""
+    clock, checked_s = caller.desk.world.clock, -inf
+    async with aclosing(happening):
+        async for event in happening:
+            if clock.now_s() - checked_s >= CHECK_S:
+                if not await keys.still_opens(caller.desk.service, caller.key.id):
+                    return
+                checked_s = clock.now_s()
+            yield event
 
 
 async def _lines(

@@ -3,19 +3,25 @@
 A backup holds what the store referred to at one moment, and may be made while a crawl runs. The
 database is copied first, then every file up to the length that the copy knows. `restore` builds
 the directory beside its target, checks it, and then moves it there: it is complete or absent.
+
+A backup and a restored directory belong to this user alone. A file that is restored may come from
+anybody: what it holds is bounded in files, bytes and names, and is judged before it is written.
 """
 
 from __future__ import annotations
 
 import asyncio
+import gzip
+import os
 import shutil
 import tarfile
 import tempfile
+import zlib
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, replace
-from pathlib import Path
-from typing import Literal
+from pathlib import Path, PurePosixPath
+from typing import BinaryIO, Literal, cast
 
 from geomi.adapters.blob.directory import SUFFIX
 from geomi.adapters.machine.disk import refusal
@@ -25,10 +31,18 @@ from geomi.app.directory import DataDirectory
 from geomi.app.store import DATABASE, TENANT
 from geomi.app.use.providers import EVERY_JOB
 from geomi.engine.inspect.export import segment_ends
-from geomi.errors import ConfigError, StoreError
+from geomi.errors import ConfigError, StoreError, StoreFull
 from geomi.ports.jobs import TenantJob
+from geomi.settings.options import MIB
 
 COMPRESSED = (".gz", ".tgz")
+_GZIP = b"\x1f\x8b"
+MAX_FILES = 10_000_000  # a page is one file of markdown
+MAX_NAME_CHARS = 1000
+# A header of tar that says how long the next one is: read whole, and a thousandth of it compressed.
+MAX_HEADER_BYTES = MIB
+MIN_FREE_BYTES = 64 * MIB  # on the disk, once everything is restored
+LEAST_FILE_BYTES = 4096  # what an empty file takes of a disk, its name included
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,7 +134,11 @@ def _pack(root: Path, database: Path, contents: _Contents, target: Path) -> int:
     part = target.with_name(f".{target.name}.part")
     mode: Literal["w", "w:gz"] = "w:gz" if target.suffix in COMPRESSED else "w"
     try:
-        with _whole(part, target), tarfile.open(part, mode) as tar:
+        with (
+            _whole(part, target),
+            _private_file(part) as file,
+            tarfile.open(fileobj=file, mode=mode) as tar,
+        ):
             tar.add(database, DATABASE)
             for name, length in contents.lengths.items():
                 _add_beginning(tar, root / name, name, length)
@@ -129,6 +147,12 @@ def _pack(root: Path, database: Path, contents: _Contents, target: Path) -> int:
             return _count_files(tar)
     finally:
         part.unlink(missing_ok=True)
+
+
+def _private_file(path: Path) -> BinaryIO:
+    """Make a file that this user alone may read."""
+    path.unlink(missing_ok=True)
+    return os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb")
 
 
 def _other_files(root: Path, jobs: Sequence[str]) -> Iterator[Path]:
@@ -154,18 +178,82 @@ def _add_beginning(tar: tarfile.TarFile, path: Path, name: str, length: int) -> 
 
 
 def _unpack(source: Path, folder: Path) -> int:
+    """Unpack a backup member by member, and return how many files there are but the database."""
+    folder.mkdir(mode=0o700, parents=True)
+    files, room = 0, shutil.disk_usage(folder).free - MIN_FREE_BYTES
     try:
-        with tarfile.open(source) as tar:
-            if DATABASE not in tar.getnames():
-                raise StoreError(f"`{source}` is not a backup of geomi: it holds no {DATABASE}")
-            tar.extractall(
-                folder, filter="data"
-            )  # nothing leaves the folder, no devices, no owners
-            return _count_files(tar)
-    except (tarfile.TarError, EOFError) as error:
+        with _opened(source) as tar:
+            while (member := tar.next()) is not None:
+                tar.members = []  # type: ignore[attr-defined]  # each would stay in memory
+                _refuse_foreign(source, member)
+                files, room = files + 1, room - max(member.size, LEAST_FILE_BYTES)
+                _refuse_beyond(source, files, room)
+                tar.extract(member, folder, filter="data")  # no devices, no owners
+    except (tarfile.TarError, EOFError, gzip.BadGzipFile, zlib.error) as error:
         raise StoreError(f"`{source}` cannot be read as a backup: {error}") from error
     except FileNotFoundError as error:
         raise ConfigError(f"there is no backup `{source}`") from error
+    if not (folder / DATABASE).is_file():
+        raise StoreError(f"`{source}` is not a backup of geomi: it holds no {DATABASE}")
+    return files - 1
+
+
+@contextmanager
+def _opened(source: Path) -> Iterator[tarfile.TarFile]:
+    """Open a backup for reading; what it says of a header's length is not believed."""
+    with source.open("rb") as file:
+        is_packed = file.read(len(_GZIP)) == _GZIP
+        file.seek(0)
+        plain = cast(BinaryIO, gzip.GzipFile(fileobj=file)) if is_packed else file
+        bounded = cast(BinaryIO, _BoundedReads(plain))
+        with plain, tarfile.open(fileobj=bounded, mode="r:") as tar:
+            yield tar
+
+
+@dataclass(frozen=True, slots=True)
+class _BoundedReads:
+    """A file of which only so much is read at once, whatever length it tells of itself."""
+
+    file: BinaryIO
+
+    def read(self, size: int) -> bytes:
+        if not 0 <= size <= MAX_HEADER_BYTES:
+            raise tarfile.ReadError(
+                f"a header of {size:,} bytes; the limit is {MAX_HEADER_BYTES:,}"
+            )
+        return self.file.read(size)
+
+    def seek(self, place: int) -> int:
+        return self.file.seek(place)
+
+    def tell(self) -> int:
+        return self.file.tell()
+
+
+def _refuse_foreign(source: Path, member: tarfile.TarInfo) -> None:
+    """Raise for what no backup of geomi holds: other kinds of files, and names that lead away."""
+    name = PurePosixPath(member.name)
+    is_link = member.issym() and member.name in LINKS
+    if not (member.isreg() or is_link):
+        raise StoreError(f"`{source}` holds `{member.name[:80]}`, which is no file of a backup")
+    if is_link:
+        name = PurePosixPath(member.linkname)
+    if name.is_absolute() or ".." in name.parts or len(member.name) > MAX_NAME_CHARS:
+        raise StoreError(
+            f"`{source}` cannot be read as a backup: `{str(name)[:80]}` leads outside, "
+            f"or has more than {MAX_NAME_CHARS:,} characters"
+        )
+
+
+def _refuse_beyond(source: Path, files: int, room: int) -> None:
+    """Raise where a backup holds more files than a directory has, or more than the disk takes."""
+    if files > MAX_FILES:
+        raise StoreError(f"`{source}` holds more than {MAX_FILES:,} files")
+    if room < 0:
+        raise StoreFull(
+            f"`{source}` holds more than this disk has room for",
+            hint=f"restore to another disk; {MIN_FREE_BYTES:,} bytes of this one stay free",
+        )
 
 
 def _count_files(tar: tarfile.TarFile) -> int:

@@ -54,6 +54,7 @@ NATIVE = {
     "numpy": "numpy",
     "re2": "google-re2",
 }
+OTHERS = 0o077  # what the group and everybody else may do
 BORN = datetime(2025, 1, 1, tzinfo=UTC)  # a clock before geomi's own birth was never set
 
 
@@ -178,7 +179,10 @@ def _writable(root: Path) -> DoctorCheck:
     folder = _nearest(root)
     try:
         with tempfile.TemporaryFile(dir=folder):
-            return DoctorCheck("data directory", True, f"`{root}` can be written")
+            told = f"`{root}` can be written"
+        if root.exists() and root.stat().st_mode & OTHERS:
+            told += f"; others can enter it: chmod 700 {root}"
+        return DoctorCheck("data directory", True, told)
     except OSError as error:
         return DoctorCheck("data directory", False, f"`{root}` cannot be written: {error.strerror}")
 

@@ -8,6 +8,7 @@ from fastapi import APIRouter
 from starlette.responses import Response
 
 from geomi.api.guard import needs
+from geomi.api.problems import told_of
 from geomi.dashboard import chart
 from geomi.dashboard.crawl_form import (
     ACTIONS,
@@ -65,7 +66,7 @@ async def start(visit: DashboardRequestDep) -> Response:
     except FieldRefused as error:
         return await _form(visit, fault_of(error))
     except GeomiError as error:
-        return await _form(visit, {FORM: f"{error.message} {error.hint}".strip()})
+        return await _form(visit, {FORM: " ".join(told_of(error)).strip()})
     return visit.go(f"/crawls/{job.id}")
 
 

@@ -33,7 +33,7 @@ files = APIRouter(include_in_schema=False)
 @router.get(SIGN_IN)
 async def ask(visit: DashboardRequestDep) -> Response:
     """Ask for a key."""
-    return _asked(visit, HTTPStatus.OK)
+    return await _asked(visit, HTTPStatus.OK)
 
 
 @router.post(SIGN_IN)
@@ -41,12 +41,14 @@ async def sign_in(visit: DashboardRequestDep) -> Response:
     """Open a session for whoever sends a key, in a form that came from here."""
     request = visit.request
     given, sent = cookies.form_of(request), visit.form.text("form_token")
-    if not given or not hmac.compare_digest(given.encode(), sent.encode()):
-        return _asked(visit, HTTPStatus.FORBIDDEN, "sign_in.stale")
+    is_same = hmac.compare_digest(given.encode(), sent.encode())
+    # A cookie can be planted by whoever holds a neighbouring name: what is in it must be ours.
+    if not is_same or not await sessions.is_form_token(visit.service, given):
+        return await _asked(visit, HTTPStatus.FORBIDDEN, "sign_in.stale")
     try:
         opened = await sessions.open_session(visit.service, visit.form.text("key"))
     except KeyRefused:
-        return _asked(visit, HTTPStatus.UNAUTHORIZED, "sign_in.refused")
+        return await _asked(visit, HTTPStatus.UNAUTHORIZED, "sign_in.refused")
     response = visit.go(own_path(visit.form.text("next")))
     await audit.record(
         visit.service,
@@ -102,8 +104,10 @@ async def report(visit: DashboardRequestDep) -> Response:
     return Response(status_code=HTTPStatus.NO_CONTENT)
 
 
-def _asked(visit: DashboardRequest, status: HTTPStatus, problem: str = "") -> Response:
-    token = cookies.form_of(visit.request) or cookies.new_token()
+async def _asked(visit: DashboardRequest, status: HTTPStatus, problem: str = "") -> Response:
+    token = cookies.form_of(visit.request)
+    if not await sessions.is_form_token(visit.service, token):
+        token = await sessions.new_form_token(visit.service)
     aim = own_path(visit.form.text("next") or visit.asked("next"))
     page = visit.page("sign_in.html", status=status, token=token, problem=problem, aim=aim)
     cookies.new_form(visit.request, page, token)

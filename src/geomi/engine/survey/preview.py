@@ -16,7 +16,7 @@ from geomi.engine.visit.rules import JobRules
 from geomi.engine.world import World
 from geomi.errors import ConfigError, LeaseLost, NothingFetched, StoreBusy
 from geomi.fetch.request import Requests
-from geomi.fetch.response import respond
+from geomi.fetch.response import reason_for_tenants, respond
 from geomi.model.index.analysis import Analysis, AnalysisInput
 from geomi.model.page import Article, Fetched
 from geomi.model.verdict import Outcome, Verdict
@@ -86,4 +86,4 @@ async def _read(
 
 
 def _nothing(url: Url, outcome: Outcome, detail: str) -> NothingFetched:
-    return NothingFetched(f"{url.href}: {outcome}: {detail}")
+    return NothingFetched(f"{url.href}: {reason_for_tenants(outcome, detail)}")

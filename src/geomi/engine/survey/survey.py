@@ -8,7 +8,7 @@ would put into its frontier.
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import groupby
 
@@ -76,6 +76,10 @@ class HostTerms:
     robots: str
 
 
+def _reason(outcome: Outcome, detail: str) -> str:
+    return f"{outcome}: {detail}"
+
+
 @dataclass(slots=True)
 class Survey:
     """The results of a survey; filled while it runs."""
@@ -87,6 +91,7 @@ class Survey:
     hosts: list[HostTerms] = field(default_factory=list)
     problems: list[str] = field(default_factory=list)
     is_cut: bool = False
+    reason: Callable[[Outcome, str], str] = _reason
 
     @property
     def allowed(self) -> list[ListedUrl]:
@@ -104,10 +109,19 @@ class Survey:
 
 
 async def survey(
-    world: World, seeds: Sequence[Url], rules: JobRules, *, samples: int = 0
+    world: World,
+    seeds: Sequence[Url],
+    rules: JobRules,
+    *,
+    samples: int = 0,
+    reason: Callable[[Outcome, str], str] = _reason,
 ) -> Survey:
-    """Survey the sites of some seeds; fetch up to `samples` of the pages found on each."""
-    found, gate = Survey(), LinkGate(rules, world.loop_share)
+    """Survey the sites of some seeds; fetch up to `samples` of the pages found on each.
+
+    Args:
+        reason: says why a request failed, to whom the survey is for.
+    """
+    found, gate = Survey(reason=reason), LinkGate(rules, world.loop_share)
     requests = Requests(rules.config, [seed.href for seed in seeds], version=world.version)
     for host, of_host in groupby(sorted(seeds, key=_authority), key=_authority):
         surveyor = _Surveyor(world, gate, requests, found)
@@ -146,7 +160,8 @@ class _Surveyor:
         robots = await self._keeper.read(seeds[0], session)
         host = seeds[0].authority
         if robots.unreached is not None:
-            self._found.problems.append(f"{host}: {robots.unreached}: {robots.copy.detail}")
+            told = self._found.reason(robots.unreached, robots.copy.detail)
+            self._found.problems.append(f"{host}: {told}")
             return
         named = self._gate.sitemaps(robots.file.sitemaps, seeds[0])
         self._take(replace(named, discovered=()))
@@ -190,7 +205,8 @@ class _Surveyor:
         self, reader: ListReader, fetched: Fetched, session: HostSession
     ) -> tuple[FoundLinks, str]:
         if (outcome := respond(fetched)) is not Outcome.OK:
-            return FoundLinks(), f"{outcome}: {fetched.detail or f'HTTP {fetched.status}'}"
+            told = fetched.detail or f"HTTP {fetched.status}"
+            return FoundLinks(), self._found.reason(outcome, told)
         wall_s = self._world.clock.wall_s()
         return await reader.found(fetched, self._gate, wall_s=wall_s, rest=session.pause)
 
@@ -208,7 +224,7 @@ class _Surveyor:
             return
         if (outcome := respond(fetched)) is not Outcome.OK:
             told = fetched.detail or f"HTTP {fetched.status}"
-            self._found.problems.append(f"{seed.href}: {outcome}: {told}")
+            self._found.problems.append(f"{seed.href}: {self._found.reason(outcome, told)}")
             return
         self._note(entry.url, fetched)
         kind = fetched.header("content-type")

@@ -172,6 +172,12 @@ async def find(service: Service, tenant: str | None, name: str) -> ApiKey:
     return kept.value
 
 
+async def still_opens(service: Service, name: str) -> bool:
+    """Return whether a key that has opened something would open it again."""
+    kept = await _values(service).get(name)
+    return kept is not None and kept.value.is_valid(service.office.wall_s)
+
+
 def id_of(text: str) -> str:
     """Take the id out of a whole key; an id is one already."""
     return text.strip().removeprefix(f"{PREFIX}_").partition("_")[0]

@@ -17,10 +17,11 @@ from geomi.service.service import Service, ValueNamespace, delete_expired_values
 from geomi.text.identifiers import sha256_hex
 
 NAMESPACE = "sessions"
+FORM_KEYS, FORM_KEY = "form_keys", "sign-in"
 SECRET_BYTES = 32
 LASTS_S = 12 * 3600.0  # a working day; whoever stays longer shows the key again
 MAX_SESSIONS = 20  # of one key; one more ends the one that was opened first
-MAX_TOKEN_CHARS = 128
+MAX_TOKEN_CHARS = 200
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,6 +89,33 @@ async def close(service: Service, token: str) -> None:
     """End a session; an ended one stays ended."""
     key_id, _, secret = token.partition(".")
     await _values(service).remove(_name(key_id, secret))
+
+
+async def new_form_token(service: Service) -> str:
+    """Draw a token for the form that somebody signs in with; nobody else can make one."""
+    words = f"{secrets.token_urlsafe(SECRET_BYTES)}.{int(service.office.wall_s + LASTS_S)}"
+    return f"{words}.{await _sealed(service, words)}"
+
+
+async def is_form_token(service: Service, text: str) -> bool:
+    """Return whether the service has drawn a token, and not too long ago."""
+    words, _, seal = text.rpartition(".")
+    until = words.rpartition(".")[2]
+    if len(text) > MAX_TOKEN_CHARS or not (text.isascii() and until.isdigit()):
+        return False
+    is_ours = hmac.compare_digest(seal, await _sealed(service, words))
+    return is_ours and service.office.wall_s < int(until)
+
+
+async def _sealed(service: Service, words: str) -> str:
+    """Sign a text with a key of this service, which is made once for all its processes."""
+    values = ValueNamespace(service.office.named_values, FORM_KEYS, str)
+    kept = await values.get(FORM_KEY)
+    if kept is None:
+        await values.add(FORM_KEY, secrets.token_hex(SECRET_BYTES))
+        kept = await values.get(FORM_KEY)
+        assert kept is not None, "added by us, or by somebody faster"
+    return hmac.new(bytes.fromhex(kept.value), words.encode(), "sha256").hexdigest()
 
 
 async def _make_room(service: Service, key_id: str) -> None:

@@ -42,11 +42,12 @@ from geomi.errors import (
     NameTaken,
     QuotaReached,
     StoreError,
+    StoreFull,
     UnknownName,
     WrongState,
 )
 from geomi.frontier.region import RegionMap
-from geomi.model.config import Regions
+from geomi.model.config import CrawlConfig, Regions
 from geomi.model.index.document import DocumentState
 from geomi.model.job import CrawlJob, Expired, JobFilter, JobKind, JobState, StopReason
 from geomi.model.site import Provider
@@ -163,12 +164,23 @@ def _plan(desk: TenantService, order: CrawlOrder) -> Plan:
         includes = glob.compile(scope.include, scope.glob)
     with in_field("scope.exclude"):
         glob.refuse_costly(includes, glob.compile(scope.exclude, scope.glob))
+    _refuse_ignoring_robots(desk, resolved.config)
     with in_field("seedUrls"):
         plan = make_plan(
             [seed.href for seed in seeds], resolved, Layer(ORIGIN, {}), provider=order.provider
         )
     _refuse_lost_sitemaps(desk, plan, [url.href for url in sitemaps])
     return plan
+
+
+def _refuse_ignoring_robots(desk: TenantService, config: CrawlConfig) -> None:
+    """Raise for a crawl that would not obey robots.txt where the operator allows none."""
+    if not (config.robots.respect or desk.service.settings.allow_ignoring_robots):
+        raise FieldRefused(
+            "this service obeys robots.txt in every crawl",
+            field="robots.respect",
+            hint="leave it out; the operator's setting is `allow_ignoring_robots`",
+        )
 
 
 def refuse_without_contact(settings: Settings, urls: tuple[Url, ...], *, field: str) -> None:
@@ -341,6 +353,7 @@ async def pause(desk: TenantService, job_id: str) -> CrawlJob:
 async def resume(desk: TenantService, job_id: str) -> CrawlJob:
     """Resume a crawl that was paused, or that a quota of its tenant ended (C-45)."""
     job = await find(desk, job_id)
+    _refuse_ignoring_robots(desk, job.config)
     if job.state is not JobState.COMPLETED or job.stop not in BY_QUOTA:
         return await jobs.pause(desk.world, job, paused=False)
     if not (await crawl_counts(desk, job)).queued:
@@ -409,6 +422,7 @@ async def repeat(desk: TenantService, job_id: str) -> CrawlJob:
         library=old.library,
         library_name=old.library_name,
     )
+    _refuse_ignoring_robots(desk, plan.resolved.config)
     return await _draft(desk, plan, old.collection or old.config.analysis.collection, "")
 
 
@@ -420,6 +434,8 @@ async def delete(desk: TenantService, job_id: str) -> None:
 async def _draft(
     desk: TenantService, plan: Plan, collection: str, job_id: str, *, is_let_in: bool = False
 ) -> CrawlJob:
+    if not desk.world.disk.has_space():
+        raise StoreFull("this disk has no room for a crawl", hint="make room, then ask again")
     async with desk.door:
         if not is_let_in:
             await refuse_crowd(desk)

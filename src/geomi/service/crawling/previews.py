@@ -16,6 +16,7 @@ from geomi.engine.survey.preview import preview as look
 from geomi.engine.survey.survey import Survey, survey
 from geomi.engine.visit.rules import read_job_rules
 from geomi.errors import NothingFetched
+from geomi.fetch.response import reason_for_tenants
 from geomi.service import collections
 from geomi.service.crawling.crawls import PROFILE, CrawlOrder, in_field, plan_for
 from geomi.service.service import TenantService
@@ -79,7 +80,9 @@ async def _forecast(desk: TenantService, order: CrawlOrder) -> CrawlForecast:
     rules = await read_job_rules(desk.world, probing, seeds)
     try:
         async with asyncio.timeout(LONGEST_S):
-            found = await survey(desk.world, plan.seeds, rules, samples=SAMPLES)
+            found = await survey(
+                desk.world, plan.seeds, rules, samples=SAMPLES, reason=reason_for_tenants
+            )
     except TimeoutError as error:
         raise NothingFetched(
             f"the preview of the sites took longer than {LONGEST_S:g} s",

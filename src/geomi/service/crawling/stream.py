@@ -8,7 +8,7 @@ answers. Progress has no position: it is the state of this moment.
 from __future__ import annotations
 
 import re
-from collections.abc import AsyncIterator
+from collections.abc import AsyncGenerator, AsyncIterator
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from enum import StrEnum
@@ -70,7 +70,7 @@ def read_position(text: str) -> StreamPosition:
 
 async def follow(
     desk: TenantService, job_id: str, place: StreamPosition, *, waits: bool = True
-) -> AsyncIterator[StreamEvent]:
+) -> AsyncGenerator[StreamEvent, None]:
     """Yield the events of a crawl after a position, until it is over.
 
     It ends early when the process ends: the client comes back with the last position.
