@@ -58,16 +58,15 @@ BUDGETS = {
     "calendar": PatternBudget(50, 25, cap=185, cap_depth=5),
     "dated": PatternBudget(50, 25),
     "pagination": PatternBudget(100, 25, cap=185, cap_depth=15),
-    "parameters": PatternBudget(100, 25, cap=110, cap_depth=3),
+    "parameters": PatternBudget(100, 25, cap=105, cap_depth=3),
     "identifiers": PatternBudget(100, 40),
     "session": PatternBudget(4, 3, stale_links=False),
     "path": PatternBudget(50, 25),
     "long": PatternBudget(50, 25, cap=85, cap_depth=15),
     "numbers": PatternBudget(1000, 100),
     Kind.COPIES: PatternBudget(60, 30, stale_links=False),
-    # Not tuned on traps alone: a site that is a tree of four levels, ten pages each below another,
-    # has leaves and links between its pages among 60 visits of one branch.
-    Kind.BRANCH: PatternBudget(60, 40, cap=60),
+    # A site that is nothing but a tree, nine pages below each, has leaves after 90 of one branch.
+    Kind.BRANCH: PatternBudget(95, 70, cap=95),
     Kind.DEEP: PatternBudget(40, 30, cap=40),
     Kind.FACETS: PatternBudget(60, 20, cap=60),
     Kind.VARIANTS: PatternBudget(40, 30, cap=40),
@@ -124,16 +123,9 @@ def judge_tally(
     )
 
 
-def ends_within(pattern: str, space: str, *, is_met: bool) -> bool:
-    """Return whether a pattern ends as soon as the space that its URL was found in.
-
-    Args:
-        is_met: whether other pages led to it, too; otherwise each URL may have its own.
-    """
-    kind = kind_of(pattern)
-    if kind == "calendar" or not is_met:
-        return kind == "calendar"
-    budget = BUDGETS[kind]
+def ends_within(pattern: str, space: str) -> bool:
+    """Return whether a pattern ends as soon as the space that its URL was found in."""
+    budget = BUDGETS[kind_of(pattern)]
     if kind_of(space) == Kind.COPIES:
         return budget.visits <= MAX_FREE_VISITS
     return not math.isinf(_cap(pattern, budget))

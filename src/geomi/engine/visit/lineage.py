@@ -14,8 +14,8 @@ shows, whatever their URLs look like:
 
 A row, where each page leads to one more, is in no branch and not deep: the limit of depth ends it.
 
-What a page outside such a space leads to, too, is no part of it: `Lineage` takes its name away. All
-of its memory is bounded; forgetting costs a few fetches and never a page.
+What an ordinary page leads to, too, is no part of a space: `Lineage` takes its name away. All of
+its memory is bounded; forgetting costs a few fetches and never a page.
 """
 
 from __future__ import annotations
@@ -102,7 +102,8 @@ class Lineage:
         """
         links = self._links(entry, urls, discovered)
         space = _space(entry, links, tells_nothing=tells_nothing)
-        self._clear({space, entry.pattern}, urls)
+        if kind_of(entry.pattern) not in FOUND_KINDS and entry.depth < DEEP:
+            self._clear(space, urls)
         placed = tuple(self._placed(entry, find, links, space) for find in discovered)
         self._learn(entry, placed)
         self._meet(discovered)
@@ -139,9 +140,10 @@ class Lineage:
         if find.url not in links.fresh or find.source is not Source.LINK:
             return find
         space = self._own_space(find, space)
-        # Where each URL has a pattern of its own, no budget is ever used up.
+        # Where each URL has a pattern of its own, no budget is ever used up. Months lead to days.
         is_met = (find.host, find.pattern) in self._met
-        if not space or ends_within(find.pattern, space, is_met=is_met):
+        is_kin = kind_of(find.pattern) == kind_of(entry.pattern) == "calendar"
+        if not space or ((is_met or is_kin) and ends_within(find.pattern, space)):
             return find
         return replace(find, pattern=space)
 
@@ -181,11 +183,11 @@ class Lineage:
         while len(self._places) > MAX_NAMES_KNOWN:
             del self._places[next(iter(self._places))]
 
-    def _clear(self, own: set[str], urls: Sequence[str]) -> None:
-        """Take the names from those URLs that a page outside their space leads to."""
+    def _clear(self, space: str, urls: Sequence[str]) -> None:
+        """Take the names from those URLs that a page outside of all spaces leads to."""
         suspects = self._suspects
         for url in urls:
-            if url in suspects and suspects[url] not in own:
+            if suspects.get(url, space) != space:
                 suspects[url] = _CLEARED
 
     def _meet(self, discovered: Sequence[Discovered]) -> None:
@@ -226,8 +228,8 @@ def _space(entry: UrlEntry, links: PageLinks, *, tells_nothing: bool) -> str:
     """Name the space of what a page leads to; empty for an ordinary page."""
     if tells_nothing:
         return f"{Kind.COPIES}:/*"
+    if entry.depth >= DEEP and links.leads_aside:
+        return f"{Kind.DEEP}:/*"
     if kind_of(entry.pattern) == Kind.BRANCH:
         return entry.pattern
-    if entry.depth and links.only_branches:
-        return branch_of(entry.url)
-    return f"{Kind.DEEP}:/*" if entry.depth >= DEEP and links.leads_aside else ""
+    return branch_of(entry.url) if entry.depth and links.only_branches else ""
