@@ -15,7 +15,7 @@ import re
 import shlex
 from dataclasses import dataclass
 
-from geomi.admit.url_pattern import Kind, kind_of
+from geomi.admit.url_pattern import SpaceKind, kind_of
 from geomi.model.entry import Tally
 from geomi.model.verdict import Verdict
 from geomi.url.parse import Url
@@ -64,12 +64,12 @@ BUDGETS = {
     "path": PatternBudget(50, 25),
     "long": PatternBudget(50, 25, cap=85, cap_depth=15),
     "numbers": PatternBudget(1000, 100),
-    Kind.COPIES: PatternBudget(60, 30, stale_links=False),
+    SpaceKind.COPIES: PatternBudget(60, 30, stale_links=False),
     # A site that is nothing but a tree, nine pages below each, has leaves after 90 of one branch.
-    Kind.BRANCH: PatternBudget(95, 70, cap=95),
-    Kind.DEEP: PatternBudget(40, 30, cap=40),
-    Kind.FACETS: PatternBudget(60, 20, cap=60),
-    Kind.VARIANTS: PatternBudget(40, 30, cap=40),
+    SpaceKind.BRANCH: PatternBudget(95, 70, cap=95),
+    SpaceKind.DEEP: PatternBudget(40, 30, cap=40),
+    SpaceKind.FACETS: PatternBudget(60, 20, cap=60),
+    SpaceKind.VARIANTS: PatternBudget(40, 30, cap=40),
 }
 
 
@@ -126,7 +126,7 @@ def judge_tally(
 def ends_within(pattern: str, space: str) -> bool:
     """Return whether a pattern ends as soon as the space that its URL was found in."""
     budget = BUDGETS[kind_of(pattern)]
-    if kind_of(space) == Kind.COPIES:
+    if kind_of(space) == SpaceKind.COPIES:
         return budget.visits <= MAX_FREE_VISITS
     return not math.isinf(_cap(pattern, budget))
 

@@ -12,7 +12,7 @@ A pattern is `kind:template`, where dates, page numbers and other numbers are ma
     long:/first/*                 a long path
     numbers:/item/{n}             numbers and hashes in the path
 
-Five kinds (`Kind`) are not seen in the URL alone, but beside others (`engine/visit/lineage.py`):
+Five kinds (`SpaceKind`) show only beside other URLs (`engine/visit/lineage.py`):
 
     copies:/*                     found on pages that told nothing new
     branch:/first/page            found on pages that only lead to new ones, from this page on
@@ -114,7 +114,7 @@ def kind_of(pattern: str) -> str:
     return pattern.partition(":")[0]
 
 
-class Kind(StrEnum):
+class SpaceKind(StrEnum):
     """The spaces that a URL does not show by itself."""
 
     COPIES = "copies"
@@ -124,12 +124,12 @@ class Kind(StrEnum):
     VARIANTS = "variants"
 
 
-FOUND_KINDS = frozenset(Kind)
+FOUND_KINDS = frozenset(SpaceKind)
 
 
 def branch_of(url: str) -> str:
     """Name the branch that begins with what a page leads to."""
-    return f"{Kind.BRANCH}:{split(url).target}"[:MAX_PATTERN_CHARS]
+    return f"{SpaceKind.BRANCH}:{split(url).target}"[:MAX_PATTERN_CHARS]
 
 
 def loose_key(url: Url) -> str:

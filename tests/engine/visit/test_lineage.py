@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from geomi.admit.trap import BUDGETS
-from geomi.admit.url_pattern import Kind, kind_of
+from geomi.admit.url_pattern import SpaceKind, kind_of
 from geomi.engine.visit import lineage as room
 from geomi.engine.visit.lineage import DEEP, MIN_PLACES, Lineage, PageLinks, novelty_of_find
 from geomi.engine.visit.patterns import Patterns
@@ -106,7 +106,7 @@ def test_what_an_ordinary_page_leads_to_is_in_no_space() -> None:
     finds = (find("/x"), find("/y"))
     urls = [one.url for one in finds]
     patterns.weigh(entry("/a"), urls, finds, "text", repeats=True)
-    many = BUDGETS[Kind.COPIES].visits
+    many = BUDGETS[SpaceKind.COPIES].visits
     x, y = (entry(path, pattern="copies:/*", visited=many) for path in ("/x", "/y"))
     assert patterns.exhausted(x) is not None
     inside = entry("/b", pattern="copies:/*")
@@ -119,7 +119,7 @@ def test_what_an_ordinary_page_leads_to_is_in_no_space() -> None:
 
 def test_variants_end_where_they_are_most_of_what_comes() -> None:
     patterns = Patterns(JobRules(CrawlConfig(), ["https://a.test/"], now_year=2026))
-    many = BUDGETS[Kind.VARIANTS].visits
+    many = BUDGETS[SpaceKind.VARIANTS].visits
     page = replace(entry("/x", pattern="variants:/*"), tally=Tally(many, many))
     assert patterns.exhausted(page) is None
     for _ in range(room.RECENT_VISITS):
@@ -130,20 +130,22 @@ def test_variants_end_where_they_are_most_of_what_comes() -> None:
 @pytest.mark.parametrize(
     ("kind", "links", "expected"),
     [
-        (Kind.BRANCH, PageLinks(frozenset("ab")), False),
-        (Kind.BRANCH, PageLinks(frozenset("a")), None),
-        (Kind.BRANCH, PageLinks(), True),
-        (Kind.BRANCH, PageLinks(frozenset("ab"), leads_aside=True), True),
-        (Kind.DEEP, PageLinks(frozenset("a"), leads_aside=True), False),
-        (Kind.DEEP, PageLinks(frozenset("a")), None),
-        (Kind.DEEP, PageLinks(), True),
-        (Kind.FACETS, PageLinks(frozenset("a")), False),
-        (Kind.FACETS, PageLinks(), True),
-        (Kind.VARIANTS, PageLinks(), False),
-        (Kind.COPIES, PageLinks(), False),
+        (SpaceKind.BRANCH, PageLinks(frozenset("ab")), False),
+        (SpaceKind.BRANCH, PageLinks(frozenset("a")), None),
+        (SpaceKind.BRANCH, PageLinks(), True),
+        (SpaceKind.BRANCH, PageLinks(frozenset("ab"), leads_aside=True), True),
+        (SpaceKind.DEEP, PageLinks(frozenset("a"), leads_aside=True), False),
+        (SpaceKind.DEEP, PageLinks(frozenset("a")), None),
+        (SpaceKind.DEEP, PageLinks(), True),
+        (SpaceKind.FACETS, PageLinks(frozenset("a")), False),
+        (SpaceKind.FACETS, PageLinks(), True),
+        (SpaceKind.VARIANTS, PageLinks(), False),
+        (SpaceKind.COPIES, PageLinks(), False),
     ],
 )
-def test_what_counts_against_a_space(kind: Kind, links: PageLinks, expected: bool | None) -> None:
+def test_what_counts_against_a_space(
+    kind: SpaceKind, links: PageLinks, expected: bool | None
+) -> None:
     """Whether a visit speaks for the space; None where it is not counted."""
     told = novelty_of_find(entry("/x", pattern=f"{kind}:/*"), [], links, tells_nothing=False)
     assert (told.links if told else None) is expected
@@ -160,4 +162,4 @@ def test_memories_are_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
         visit(memory, page, found, tells_nothing=True)
     assert len(memory._suspects) == len(memory._met) == 3
     assert len(memory._places) == len(memory._variants) == 3
-    assert {kind_of(name) for name in memory._suspects.values()} == {Kind.COPIES}
+    assert {kind_of(name) for name in memory._suspects.values()} == {SpaceKind.COPIES}

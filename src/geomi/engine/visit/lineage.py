@@ -25,7 +25,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from geomi.admit.trap import ends_within
-from geomi.admit.url_pattern import FOUND_KINDS, Kind, branch_of, kind_of, loose_key, names
+from geomi.admit.url_pattern import FOUND_KINDS, SpaceKind, branch_of, kind_of, loose_key, names
 from geomi.frontier.seen import SeenUrls
 from geomi.model.entry import Discovered, Novelty, Source, UrlEntry
 from geomi.url.parse import Url, split
@@ -149,16 +149,16 @@ class Lineage:
 
     def _own_space(self, find: Discovered, space: str) -> str:
         """Name the space that a URL shows beside those that are known."""
-        if kind_of(space) == Kind.COPIES:
+        if kind_of(space) == SpaceKind.COPIES:
             return space
         url = split(find.url)
         key = loose_key(url)
         if self._spellings.is_known(key, _ANY_DEPTH):
-            return f"{Kind.VARIANTS}:/*"
+            return f"{SpaceKind.VARIANTS}:/*"
         self._spellings.remember(key, 0)
         places = [self._places.get(f"{url.authority}/{name}", 0) for name in names(url)]
         wandering = sum(each.bit_count() >= MIN_PLACES for each in places)
-        return f"{Kind.FACETS}:/*" if all(places) and wandering >= MIN_NAMES else space
+        return f"{SpaceKind.FACETS}:/*" if all(places) and wandering >= MIN_NAMES else space
 
     def _learn(self, entry: UrlEntry, placed: Sequence[Discovered]) -> None:
         for find in placed:
@@ -170,7 +170,7 @@ class Lineage:
                 self._suspects[find.url] = find.pattern
         while len(self._suspects) > MAX_SUSPECTS:
             del self._suspects[next(iter(self._suspects))]
-        is_variant = kind_of(entry.pattern) == Kind.VARIANTS
+        is_variant = kind_of(entry.pattern) == SpaceKind.VARIANTS
         before = self._variants.pop(entry.host, 0.0)
         self._variants[entry.host] = before + (is_variant - before) / RECENT_VISITS
         if len(self._variants) > MAX_HOSTS:
@@ -209,15 +209,15 @@ def novelty_of_find(
     kin = frozenset({entry.pattern} & {find.pattern for find in placed if find.host == entry.host})
     setback = SETBACK
     match kind:
-        case Kind.COPIES:
+        case SpaceKind.COPIES:
             return Novelty(links=False, text=not tells_nothing, text_mark=b"", kin=kin)
-        case Kind.VARIANTS:
+        case SpaceKind.VARIANTS:
             leads_out = False
-        case Kind.FACETS:
+        case SpaceKind.FACETS:
             leads_out, setback = not links.fresh, SETBACK_OF_FACETS
         case _ if links.is_row:
             return None
-        case Kind.DEEP:
+        case SpaceKind.DEEP:
             leads_out = not links.fresh
         case _:
             leads_out = not links.only_branches
@@ -227,9 +227,9 @@ def novelty_of_find(
 def _space(entry: UrlEntry, links: PageLinks, *, tells_nothing: bool) -> str:
     """Name the space of what a page leads to; empty for an ordinary page."""
     if tells_nothing:
-        return f"{Kind.COPIES}:/*"
+        return f"{SpaceKind.COPIES}:/*"
     if entry.depth >= DEEP and links.leads_aside:
-        return f"{Kind.DEEP}:/*"
-    if kind_of(entry.pattern) == Kind.BRANCH:
+        return f"{SpaceKind.DEEP}:/*"
+    if kind_of(entry.pattern) == SpaceKind.BRANCH:
         return entry.pattern
     return branch_of(entry.url) if entry.depth and links.only_branches else ""

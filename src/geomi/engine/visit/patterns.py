@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from geomi.admit.trap import heeds_text, judge_tally
-from geomi.admit.url_pattern import ENDLESS, FOUND_KINDS, Kind, kind_of, text_mark
+from geomi.admit.url_pattern import ENDLESS, FOUND_KINDS, SpaceKind, kind_of, text_mark
 from geomi.engine.visit.lineage import Lineage, novelty_of_find
 from geomi.engine.visit.rules import JobRules
 from geomi.model.entry import Discovered, Novelty, Source, UrlEntry
@@ -45,7 +45,7 @@ class Patterns:
         if self._decisions.allow(host, entry.pattern) or self._lineage.is_cleared(entry.url):
             return None
         tally, is_inside = entry.tally, self._is_inside(entry)
-        if kind_of(entry.pattern) == Kind.VARIANTS:  # pages of other patterns lead to them
+        if kind_of(entry.pattern) == SpaceKind.VARIANTS:  # pages of other patterns lead to them
             tally = replace(tally, stale_growth=0)
             is_inside = self._lineage.has_many_variants(entry.host)
         return judge_tally(entry.pattern, tally, host=host, depth=entry.depth, is_inside=is_inside)
