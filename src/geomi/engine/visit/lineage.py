@@ -32,7 +32,8 @@ from geomi.url.parse import Url, split
 
 MAX_RECENT = 10_000  # URLs a generation; the store learns of them only with the next commit
 MAX_SUSPECTS = 50_000
-MAX_MET = 10_000
+MAX_MET = 1_000
+MAX_TEMPLATES = 16  # of one kind on a host; with more, each part of the space has its own budget
 MAX_NAMES_KNOWN = 20_000
 MAX_HOSTS = 1_000
 # What lies nearer to the start URLs belongs to the frame of a site: every page leads there.
@@ -84,7 +85,8 @@ class Lineage:
         self._spellings = SeenUrls(MAX_RECENT)
         self._places: dict[str, int] = {}  # of the names of hosts, one bit for each
         self._suspects: dict[str, str] = {}  # URLs in a space, with its name
-        self._met: dict[tuple[str, str], None] = {}  # patterns that pages led to, by host
+        # The patterns that pages led to, by host and kind.
+        self._met: dict[tuple[str, str], dict[str, None]] = {}
         self._variants: dict[str, float] = {}  # how much of what a host brought of late they are
 
     def place(
@@ -141,7 +143,8 @@ class Lineage:
             return find
         space = self._own_space(find, space)
         # Where each URL has a pattern of its own, no budget is ever used up. Months lead to days.
-        is_met = (find.host, find.pattern) in self._met
+        met = self._met.get((find.host, kind_of(find.pattern)), {})
+        is_met = find.pattern in met and len(met) <= MAX_TEMPLATES
         is_kin = kind_of(find.pattern) == kind_of(entry.pattern) == "calendar"
         if not space or ((is_met or is_kin) and ends_within(find.pattern, space)):
             return find
@@ -191,9 +194,12 @@ class Lineage:
                 suspects[url] = _CLEARED
 
     def _meet(self, discovered: Sequence[Discovered]) -> None:
-        for place in {(find.host, find.pattern) for find in discovered if find.pattern}:
-            self._met.pop(place, None)
-            self._met[place] = None
+        for find in discovered:
+            if not find.pattern:
+                continue
+            met = self._met.setdefault((find.host, kind_of(find.pattern)), {})
+            if len(met) <= MAX_TEMPLATES:
+                met[find.pattern] = None
         while len(self._met) > MAX_MET:
             del self._met[next(iter(self._met))]
 

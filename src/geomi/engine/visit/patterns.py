@@ -25,6 +25,8 @@ from geomi.url.parse import split
 FINITE = frozenset({Source.SEED, Source.SITEMAP, Source.REVISIT})
 MAX_MARKED_PATTERNS = 1024
 MARKS_PER_PATTERN = 64
+MAX_TOLD_HOSTS = 256
+TEXTS_PER_HOST = 1024
 MAX_COMPARED_CHARS = 20_000  # of a page whose URL names no space; to compare so many takes 40 µs
 
 
@@ -35,6 +37,7 @@ class Patterns:
         self._identity = rules.identity
         self._decisions = rules.decisions
         self._marks = PatternMarks()
+        self._texts = PatternMarks(MAX_TOLD_HOSTS, TEXTS_PER_HOST)
         self._lineage = Lineage()
 
     def exhausted(self, entry: UrlEntry) -> Verdict | None:
@@ -76,7 +79,7 @@ class Patterns:
 
     def _is_told(self, entry: UrlEntry, text: str) -> bool:
         mark = text_mark(text[:MAX_COMPARED_CHARS], split(entry.url), "")
-        return self._marks.is_told(entry.host, "", mark)
+        return self._texts.is_told(entry.host, "", mark)
 
     def _novelty(
         self, entry: UrlEntry, discovered: Sequence[Discovered], text: str, *, repeats: bool
@@ -119,9 +122,11 @@ class Patterns:
 class PatternMarks:
     """The marks of texts by host and pattern."""
 
-    __slots__ = ("_by_pattern",)
+    __slots__ = ("_by_pattern", "_marks", "_patterns")
 
-    def __init__(self) -> None:
+    def __init__(self, patterns: int = MAX_MARKED_PATTERNS, marks: int = MARKS_PER_PATTERN) -> None:
+        self._patterns = patterns
+        self._marks = marks
         self._by_pattern: dict[tuple[str, str], dict[bytes, None]] = {}
 
     def is_told(self, host: str, pattern: str, mark: bytes) -> bool:
@@ -132,9 +137,9 @@ class PatternMarks:
         marks.pop(mark, None)
         marks[mark] = None
         self._by_pattern[place] = marks  # the one that was used last is the last to go
-        if len(marks) > MARKS_PER_PATTERN:
+        if len(marks) > self._marks:
             del marks[next(iter(marks))]
-        if len(self._by_pattern) > MAX_MARKED_PATTERNS:
+        if len(self._by_pattern) > self._patterns:
             del self._by_pattern[next(iter(self._by_pattern))]
         return is_told
 
