@@ -82,6 +82,12 @@ def test_what_lies_deep_is_a_space_where_pages_lead_aside() -> None:
         assert visit(memory, page, found, known=("/beside",)) == [pattern]
 
 
+def test_what_is_deep_founds_no_branch() -> None:
+    """Each branch would have a budget of its own."""
+    page = entry("/a", depth=DEEP + 1, pattern="deep:/*")
+    assert visit(Lineage(), page, find("/b"), find("/c")) == ["deep:/*"] * 2
+
+
 def test_names_that_wander_make_facets() -> None:
     """In as many places as the limit; one fewer, and it may be an edition of a real site."""
     for places, pattern in ((MIN_PLACES - 1, ""), (MIN_PLACES, "facets:/*")):

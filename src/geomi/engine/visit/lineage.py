@@ -236,6 +236,7 @@ def _space(entry: UrlEntry, links: PageLinks, *, tells_nothing: bool) -> str:
         return f"{SpaceKind.COPIES}:/*"
     if entry.depth >= DEEP and links.leads_aside:
         return f"{SpaceKind.DEEP}:/*"
-    if kind_of(entry.pattern) == SpaceKind.BRANCH:
+    # A page of either founds no branch of its own: each would have a budget of its own.
+    if kind_of(entry.pattern) in (SpaceKind.BRANCH, SpaceKind.DEEP):
         return entry.pattern
     return branch_of(entry.url) if entry.depth and links.only_branches else ""
