@@ -20,6 +20,7 @@ HOMELESS = frozenset({"utils", "util", "helpers", "helper", "common", "misc", "b
 # Packages that may show more than a folder should, up to MAX_MODULES, and why.
 LARGE_PACKAGES: dict[str, str] = {
     "adapters/store/tables": "a module for each of the store's tables, written once",
+    "engine/visit": "a module for each thing that a visit asks",
 }
 # Folders whose modules are of one kind, so that a name says what is in each.
 FAMILIES: dict[str, str] = {

@@ -15,7 +15,7 @@ import re
 import shlex
 from dataclasses import dataclass
 
-from geomi.admit.url_pattern import kind_of
+from geomi.admit.url_pattern import SpaceKind, kind_of
 from geomi.model.entry import Tally
 from geomi.model.verdict import Verdict
 from geomi.url.parse import Url
@@ -24,6 +24,7 @@ MAX_PARAMETERS = 8  # G-06
 MAX_REPETITIONS = 2  # G-06: the third one in a row is a loop
 MAX_PATH_SEGMENTS = 25  # not tuned: well above generated API pages, of which Javadoc's lie 10 deep
 FIRST_YEAR = 1800  # newspaper archives reach back to the 1850s
+MAX_FREE_VISITS = 100  # of a pattern that ends within 200 fetches
 YEARS_AHEAD = 2  # conferences and school calendars are published that early
 
 # The traps that a URL shows by itself; those of a pattern are overruled by the pattern's name.
@@ -57,12 +58,18 @@ BUDGETS = {
     "calendar": PatternBudget(50, 25, cap=185, cap_depth=5),
     "dated": PatternBudget(50, 25),
     "pagination": PatternBudget(100, 25, cap=185, cap_depth=15),
-    "parameters": PatternBudget(100, 25, cap=150, cap_depth=3),
+    "parameters": PatternBudget(100, 25, cap=105, cap_depth=3),
     "identifiers": PatternBudget(100, 40),
     "session": PatternBudget(4, 3, stale_links=False),
     "path": PatternBudget(50, 25),
     "long": PatternBudget(50, 25, cap=85, cap_depth=15),
     "numbers": PatternBudget(1000, 100),
+    SpaceKind.COPIES: PatternBudget(60, 30, stale_links=False),
+    # A site that is nothing but a tree, nine pages below each, has leaves after 90 of one branch.
+    SpaceKind.BRANCH: PatternBudget(95, 70, cap=95),
+    SpaceKind.DEEP: PatternBudget(40, 30, cap=40),
+    SpaceKind.FACETS: PatternBudget(60, 20, cap=60),
+    SpaceKind.VARIANTS: PatternBudget(40, 30, cap=40),
 }
 
 
@@ -114,6 +121,14 @@ def judge_tally(
         f"{tally.visited} of {template} were visited and {told}",
         _lift(host, pattern),
     )
+
+
+def ends_within(pattern: str, space: str) -> bool:
+    """Return whether a pattern ends as soon as the space that its URL was found in."""
+    budget = BUDGETS[kind_of(pattern)]
+    if kind_of(space) == SpaceKind.COPIES:
+        return budget.visits <= MAX_FREE_VISITS
+    return not math.isinf(_cap(pattern, budget))
 
 
 def heeds_text(pattern: str, tally: Tally) -> bool:

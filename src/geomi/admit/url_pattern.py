@@ -12,6 +12,14 @@ A pattern is `kind:template`, where dates, page numbers and other numbers are ma
     long:/first/*                 a long path
     numbers:/item/{n}             numbers and hashes in the path
 
+Five kinds (`SpaceKind`) show only beside other URLs (`engine/visit/lineage.py`):
+
+    copies:/*                     found on pages that told nothing new
+    branch:/first/page            found on pages that only lead to new ones, from this page on
+    deep:/*                       found far from the start URLs, where pages still lead to more
+    facets:/*                     made of names that other URLs had before
+    variants:/*                   another spelling of a known URL
+
 Nearly all patterns are harmless: a pattern is not a verdict. `trap.py` decides by what the visits
 brought. An ordinary URL has no pattern, and costs about a microsecond.
 
@@ -25,10 +33,13 @@ from __future__ import annotations
 import hashlib
 import re
 import string
+import unicodedata
 from collections.abc import Iterable
+from enum import StrEnum
+from urllib.parse import unquote
 
 from geomi.admit.normalize import is_doubtful
-from geomi.url.parse import Url
+from geomi.url.parse import Url, split
 
 MAX_PATTERN_CHARS = 200
 MAX_PARAMETERS = 16  # what is read of a query; more than 8 are a trap of their own
@@ -67,6 +78,11 @@ _DATE_VALUE = re.compile(rf"(?:{_DATE}|[12]\d{{3}}-\d\d?)(?:[T+%].*)?\Z", re.ASC
 _DIGIT = re.compile(r"\d", re.ASCII)
 _NUMBER = re.compile(r"\d+", re.ASCII)
 _ENDS_MASKED = re.compile(r"\}(?:\.[a-z]{1,5})?/?\Z", re.ASCII)
+_SPELLED = re.compile(
+    r";[^/]*|(?:/(?:index|default))?(?:\.(?:[xs]?html?|php\d?|aspx?|jspx?|cgi|do|cfm))?\Z", re.ASCII
+)
+_BETWEEN_NAMES = re.compile(r"[/?&=;+,]")
+MAX_NAMES = 32
 MARK_BYTES = 8
 MAX_TEXT_CHARS = 100_000  # what is read of a text
 MAX_PARTS = 8  # of the URL
@@ -96,6 +112,40 @@ def pattern_of(url: Url) -> str:
 def kind_of(pattern: str) -> str:
     """Return the kind of a pattern."""
     return pattern.partition(":")[0]
+
+
+class SpaceKind(StrEnum):
+    """The spaces that a URL does not show by itself."""
+
+    COPIES = "copies"
+    BRANCH = "branch"
+    DEEP = "deep"
+    FACETS = "facets"
+    VARIANTS = "variants"
+
+
+FOUND_KINDS = frozenset(SpaceKind)
+
+
+def branch_of(url: str) -> str:
+    """Name the branch that begins with what a page leads to."""
+    return f"{SpaceKind.BRANCH}:{split(url).target}"[:MAX_PATTERN_CHARS]
+
+
+def loose_key(url: Url) -> str:
+    """Return what URLs have in common that differ in spelling alone.
+
+    Letter case, composed letters, endings of pages, matrix parameters, and the order of a query.
+    """
+    path = unicodedata.normalize("NFKC", unquote(url.path)).casefold()
+    path = _SPELLED.sub("", path.rstrip("/"))
+    query = "&".join(sorted(unquote(url.query).casefold().split("&", MAX_PARAMETERS)))
+    return f"{url.authority}{path}?{query}"
+
+
+def names(url: Url) -> list[str]:
+    """Return the names that a URL is made of, from left to right."""
+    return [name for name in _BETWEEN_NAMES.split(url.target, MAX_NAMES)[:MAX_NAMES] if name]
 
 
 def _of_path(path: str) -> tuple[str, str]:

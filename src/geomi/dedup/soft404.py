@@ -5,8 +5,9 @@ else: without site name, apologies and the word "page", only a phrase of the lis
 "How to fix a 404" is an article. Second, one of these is true:
 
 - The page repeats a page that this host sends with status 404 or 410.
-- Title and heading both say so, there is hardly any other text, and the URL does not say so as
-  well. An entry of a glossary is short, too, and `/status/404` describes the status.
+- The heading says so, there is hardly any other text, and the page is not about it. An entry of a
+  glossary is short, too, and `/status/404` describes the status: a page is about it if its URL
+  names it and its text says something else than sorry to its reader.
 
 Both rules are careful rather than complete: a page that is wrongly called missing is lost, and a
 soft 404 that is overlooked is only one more thin page.
@@ -16,6 +17,7 @@ The lists have English and Korean. A page in another language counts only if it 
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
@@ -37,6 +39,14 @@ _OK = 200
 _SEPARATORS = str.maketrans(dict.fromkeys("|–—·•»«<>/", "\n"))
 _PUNCTUATION = str.maketrans(dict.fromkeys("!?.,:;…'\"’‘“”()[]", " "))
 _NUMBER = "404"
+_NAMED_NUMBER = re.compile(r"(?<![0-9])404(?![0-9])")
+# What an error page says to its reader, and a description of the error does not.
+_APOLOGIES = (
+    "sorry", "apologi", "oops", "you are looking for", "you're looking for", "you’re looking for",
+    "you were looking for", "you requested", "you asked for", "go back", "back to ", "home page",
+    "homepage", "check the address", "check the url", "try again", "죄송", "홈으로", "돌아가",
+    "다시 확인",
+)  # fmt: skip
 _TOPICS = ("missing", "error", "오류", "에러")
 _FILLERS = frozenset(
     "oops sorry error http status code page the this that url file you are looking for requested "
@@ -70,7 +80,7 @@ class Soft404Sign(StrEnum):
     """What gives a soft 404 away."""
 
     TEMPLATE = "says that nothing was found, and repeats the error page of its host"
-    APOLOGY = "says twice that nothing was found, and nothing else"
+    APOLOGY = "says that nothing was found, and nothing else"
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,6 +91,7 @@ class Soft404Candidate:
         heading: its first heading.
         text_chars: the length of its main text, of which `sketch` is made however short it is.
         path: path and query of its address.
+        text: its main text, or the beginning of it.
     """
 
     status: int
@@ -89,6 +100,7 @@ class Soft404Candidate:
     text_chars: int
     sketch: bytes
     path: str = ""
+    text: str = ""
 
 
 def judge(page: Soft404Candidate, templates: Sequence[bytes]) -> Soft404Sign | None:
@@ -106,8 +118,7 @@ def judge(page: Soft404Candidate, templates: Sequence[bytes]) -> Soft404Sign | N
         if similarity(page.sketch, template) >= MIN_TEMPLATE_SIMILARITY:
             return Soft404Sign.TEMPLATE
     is_short = page.text_chars <= MAX_APOLOGY_CHARS
-    is_apology = titled and headed and is_short and not _tells_of_it(page.path)
-    return Soft404Sign.APOLOGY if is_apology else None
+    return Soft404Sign.APOLOGY if headed and is_short and not _is_about_it(page) else None
 
 
 def says_missing(title: str) -> bool:
@@ -118,10 +129,19 @@ def says_missing(title: str) -> bool:
     return any(map(_is_phrase, lower.replace(" - ", "\n").translate(_SEPARATORS).split("\n")))
 
 
-def _tells_of_it(path: str) -> bool:
-    """Whether an address names the error or something missing, and so may mean it."""
-    letters = "".join(filter(str.isalnum, unquote(path[:MAX_PATH_CHARS]).lower()))
-    return any(word in letters for word in (_NUMBER, *_TOPICS, *_PHRASES))
+def _is_about_it(page: Soft404Candidate) -> bool:
+    """Whether a page means the error: its address names it, and its text does not apologise."""
+    text = page.text[:MAX_APOLOGY_CHARS].lower().strip()
+    says_more = text not in ("", page.heading.lower().strip(), page.title.lower().strip())
+    return says_more and not any(word in text for word in _APOLOGIES) and _names_it(page.path)
+
+
+def _names_it(path: str) -> bool:
+    """Whether an address names the error or something missing; `/item/40412` does not."""
+    plain = unquote(path[:MAX_PATH_CHARS]).lower()
+    letters = "".join(filter(str.isalnum, plain))
+    is_named = _NAMED_NUMBER.search(plain) is not None
+    return is_named or any(word in letters for word in (*_TOPICS, *_PHRASES))
 
 
 def _is_phrase(part: str) -> bool:

@@ -63,12 +63,14 @@ class Novelty:
 
     Args:
         kin: patterns of the same kind that it found URLs of; only the store knows what is new.
+        setback: how many stale visits new links take back; 0 for all of them.
     """
 
     links: bool
     text: bool
     text_mark: bytes
     kin: frozenset[str] = frozenset()
+    setback: int = 0
 
 
 @dataclass(frozen=True, slots=True)

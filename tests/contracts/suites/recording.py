@@ -139,6 +139,22 @@ class TestPatterns:
         assert found is not None and found.tally == tally
 
     @waits
+    async def test_a_place_outside_may_take_back_a_few_visits(self, stores: Stores) -> None:
+        store = stores("local")
+        await begin(store, *(replace(url(f"/{n}"), pattern="page") for n in range(7)))
+        inside = Novelty(links=False, text=True, text_mark=b"")
+        outside = replace(inside, links=True, setback=3)
+        lease = await claim_one(store)
+        brought = (inside,) * 4, (outside,), (outside,), (inside,)
+        seen, left = [], list(lease.entries)
+        for novelties in brought:
+            visits = [replace(visit(lease, left.pop()), novelty=each) for each in novelties]
+            await store.frontier.settle(batch(*visits))
+            ((_, _, tally),) = await store.census.patterns("job")
+            seen.append(tally.stale_links)
+        assert seen == [4, 1, 0, 1]
+
+    @waits
     async def test_what_is_tried_again_repeated_or_lost_adds_nothing(self, stores: Stores) -> None:
         store = stores("local")
         await begin(store, replace(url("/1"), pattern="p"), replace(url("/2"), pattern="p"))

@@ -393,14 +393,14 @@ def brought(judge: LinkGate, text: str, *links: str, repeats: bool = False) -> N
     visited = entry("https://a.test/cal/2024/01/02", pattern=CALENDAR)
     named = [PageLink(url, "x", "") for url in links]
     found = asyncio.run(judge.admit(visited, visited.url, named, nofollow=False))
-    told = judge.novelty(visited, found, text, repeats=repeats)
+    _, told = judge.weigh(visited, found, text, repeats=repeats)
     assert told is not None
     return told
 
 
 def test_an_ordinary_page_is_not_counted() -> None:
     """No pattern, no novelty."""
-    assert gate().novelty(entry(), FoundLinks(), "text", repeats=False) is None
+    assert gate().weigh(entry(), FoundLinks(), "text", repeats=False) == (FoundLinks(), None)
 
 
 @pytest.mark.parametrize(
@@ -470,7 +470,7 @@ def test_new_texts() -> None:
     assert not brought(gate(), "sun", repeats=True).text
     visited = entry("https://a.test/cal/2024/01/02", pattern=CALENDAR)
     mark = brought(gate(), "sun").text_mark
-    again = gate().novelty(
+    _, again = gate().weigh(
         replace(visited, tally=Tally(text_mark=mark)), FoundLinks(), "sun", repeats=False
     )
     assert again is not None

@@ -210,12 +210,12 @@ TRAPS: dict[str, tuple[Trap, str, int, str]] = {
     "repeating": (repeating, "/loop", 4, "trap.repeating_path"),
     "relative links": (relative, "/about/", MOST_FETCHES, "trap.path"),
     "deepening": (deepening, "/deep", 25, "trap.deep_path"),
-    "lengthening": (lengthening, "/long/x", MOST_FETCHES, "trap.long"),
+    "lengthening": (lengthening, "/long/x", MOST_FETCHES, "trap.copies"),
     "talkative length": (talkative_lengthening, "/long/x", MOST_FETCHES, "trap.long"),
     "questions": (questions, "/ask?q=a", MOST_FETCHES, "trap.parameters"),
-    "counted visitors": (visitors(str), "/s/silk?sid=0", 60, "trap.session"),
+    "counted visitors": (visitors(str), "/s/silk?sid=0", 100, "trap.session"),
     "short sessions": (
-        visitors(lambda n: f"{n:x}ab", "sessionid"), "/s/silk?sessionid=0", 60, "trap.session",
+        visitors(lambda n: f"{n:x}ab", "sessionid"), "/s/silk?sessionid=0", 100, "trap.session",
     ),
     "visitors passed on": (
         passing_on, f"/s/{WORDS[0]}?session_id=1", MOST_FETCHES, "trap.session",

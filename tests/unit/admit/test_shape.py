@@ -9,12 +9,16 @@ from hypothesis import strategies as st
 from geomi.admit.trap import BUDGETS
 from geomi.admit.url_pattern import (
     LONG_PATH_CHARS,
+    MAX_NAMES,
     MAX_PARAMETERS,
     MAX_PATTERN_CHARS,
+    branch_of,
     kind_of,
+    loose_key,
+    names,
     pattern_of,
 )
-from geomi.url.parse import parse
+from geomi.url.parse import parse, split
 
 LONG = "/news/" + "x" * (LONG_PATH_CHARS - len("/news/"))
 
@@ -153,3 +157,50 @@ def test_limits() -> None:
     assert pattern(f"/x?{many}&id=1") == "parameters:/x?*"
     assert pattern(f"/x?{many[4:]}&id=1") == "identifiers:/x?a&id"
     assert len(pattern(f"/x?{'n' * MAX_PATTERN_CHARS}=1")) == MAX_PATTERN_CHARS
+
+
+@pytest.mark.parametrize(
+    "tail",
+    [
+        "/docs/café?b=2&a=1",
+        "/Docs/CAF%C3%89?b=2&a=1",
+        "/docs/cafe%CC%81?a=1&b=2",
+        "/docs/café.html?a=1&b=2",
+        "/docs/café/index.PHP?a=1&B=2",
+        "/docs;v=1/café;w=2?a=1&b=2",
+        "/docs/café/?a=1&b=2",
+    ],
+)
+def test_spellings_have_one_key(tail: str) -> None:
+    """Letter case, letters, endings, matrix parameters, and the order of a query."""
+    url, first = parse(f"https://a.test{tail}"), parse("https://a.test/docs/café?a=1&b=2")
+    assert url is not None
+    assert first is not None
+    assert loose_key(url) == loose_key(first)
+
+
+@pytest.mark.parametrize(
+    "tail", ["/docs/cafe", "/docs/café.pdf", "/café/docs", "/docs/café?a=2", "/docs/café/html"]
+)
+def test_other_pages_have_other_keys(tail: str) -> None:
+    url, first = parse(f"https://a.test{tail}"), parse("https://a.test/docs/café")
+    assert url is not None
+    assert first is not None
+    assert loose_key(url) != loose_key(first)
+
+
+def test_names_and_branches() -> None:
+    """In their order, no more than the limit."""
+    parts = names(split("https://a.test/shop/a+b;c=d?e=f&g"))
+    assert parts == ["shop", "a", "b", "c", "d", "e", "f", "g"]
+    assert len(names(split("https://a.test" + "/x" * 3 * MAX_NAMES))) == MAX_NAMES - 1
+    assert branch_of("https://a.test/a?b=1") == "branch:/a?b=1"
+    assert len(branch_of("https://a.test/" + "x" * 999)) == MAX_PATTERN_CHARS
+
+
+@given(st.text(max_size=200))
+def test_any_url_has_a_key_and_names(text: str) -> None:
+    url = parse(f"https://a.test/{text}")
+    if url is not None:
+        loose_key(url)
+        names(url)

@@ -21,7 +21,7 @@ def suspect(
     status: int = 200,
     path: str = "/some/page",
 ) -> Soft404Candidate:
-    return Soft404Candidate(status, title, heading, len(text), sketch(text), path)
+    return Soft404Candidate(status, title, heading, len(text), sketch(text), path, text)
 
 
 @pytest.mark.parametrize(
@@ -74,7 +74,13 @@ def test_titles_that_do_not(title: str) -> None:
         (suspect(text="x" * room.MAX_APOLOGY_CHARS), Soft404Sign.APOLOGY),
         (suspect(text="x" * (room.MAX_APOLOGY_CHARS + 1)), None),
         (suspect(heading="Welcome"), None),
-        (suspect(title="Example"), None),
+        (suspect(title="Example"), Soft404Sign.APOLOGY),
+        (suspect(title="Example", heading="404"), Soft404Sign.APOLOGY),
+        (suspect(title="Example", text="x" * (room.MAX_APOLOGY_CHARS + 1)), None),
+        (suspect(path="/404/some/page"), Soft404Sign.APOLOGY),
+        (suspect(path="/shop/error/7", text="Page not found"), Soft404Sign.APOLOGY),
+        (suspect(path="/404", text=""), Soft404Sign.APOLOGY),
+        (suspect(path="/item/14042", text="It is gone."), Soft404Sign.APOLOGY),
         (suspect(status=404), None),
         (suspect(heading="", text=FRAME * 2 + "you asked for /another"), Soft404Sign.TEMPLATE),
         (suspect("Example", "", text=FRAME * 2 + "you asked for /another"), None),
@@ -94,6 +100,7 @@ def test_a_page_must_say_so_and_look_like_it(
             "404 Not Found errors in nginx explained", "404 Not Found errors in nginx explained"
         ),
         suspect("404 Not Found", "404 Not Found", "A status of HTTP.", path="/status/404"),
+        suspect("HTTP", "404 Not Found", "The resource does not exist.", path="/codes/404.html"),
         suspect("Not found - Glossary", "Not found", "What it means.", path="/glossary/not-found"),
         suspect("Not Found", "Not Found", "Why do I see it?", path="/t/%6Eot_found-on-login/77"),
         suspect("404 오류", "404 오류", "오류의 뜻.", path="/용어/찾을-수-없음"),

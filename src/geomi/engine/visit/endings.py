@@ -73,12 +73,11 @@ class VisitFindings:
     duplicate: Duplicate | None
     named: Discovered | None
 
-    @property
-    def all_found(self) -> FoundLinks:
-        """Everything the page leads to."""
+    def all_found(self, found: FoundLinks) -> FoundLinks:
+        """Return everything the page leads to; `found` are its links in their spaces."""
         if self.named is None:
-            return self.found
-        return replace(self.found, discovered=(*self.found.discovered, self.named))
+            return found
+        return replace(found, discovered=(*found.discovered, self.named))
 
 
 @dataclass(frozen=True, slots=True)
@@ -212,7 +211,7 @@ class VisitEndings:
         if entry.hops >= self._config.http.max_redirects:
             outcome = Outcome.TOO_MANY_REDIRECTS
             detail = f"more than {self._config.http.max_redirects} redirects, the last to {target}"
-        elif isinstance(answer := self._gate.rules.follow(entry, target), Verdict):
+        elif isinstance(answer := self._gate.follow(entry, target), Verdict):
             outcome = Outcome.REDIRECT_EXCLUDED
             detail = f"redirects to {target}, which rule {answer.rule} excludes"
             found = FoundLinks(excluded=(Exclusion(answer.rule, target, answer.detail),))
@@ -238,7 +237,8 @@ class VisitEndings:
         detail: str = "",
     ) -> ClosedVisit:
         """Close a page that was read and is not kept; its links count all the same (LNK-12)."""
-        end = _End(detail=detail, found=findings.all_found, novelty=self._novelty(visit, findings))
+        found, novelty = self._weigh(visit, findings)
+        end = _End(detail=detail, found=found, novelty=novelty)
         return self._close(visit, outcome, fetched, end)
 
     def kept(
@@ -250,12 +250,9 @@ class VisitEndings:
         stored: StoredPage,
     ) -> ClosedVisit:
         """Close a page that is kept."""
-        end = _End(
-            detail=describe_duplicate(findings.duplicate),
-            found=findings.all_found,
-            novelty=self._novelty(visit, findings),
-            stored=stored,
-        )
+        found, novelty = self._weigh(visit, findings)
+        detail = describe_duplicate(findings.duplicate)
+        end = _End(detail=detail, found=found, novelty=novelty, stored=stored)
         return self._close(visit, outcome, fetched, end)
 
     def _wait_s(self, entry: UrlEntry, outcome: Outcome, fetched: Fetched) -> float | None:
@@ -286,9 +283,12 @@ class VisitEndings:
             until_s=now_s + long_s if long_s else None,
         )
 
-    def _novelty(self, visit: Visit, findings: VisitFindings) -> Novelty | None:
+    def _weigh(self, visit: Visit, findings: VisitFindings) -> tuple[FoundLinks, Novelty | None]:
         repeats = exact_duplicate(findings.duplicate) is not None
-        return self._gate.novelty(visit.entry, findings.found, findings.text, repeats=repeats)
+        found, novelty = self._gate.weigh(
+            visit.entry, findings.found, findings.text, repeats=repeats
+        )
+        return findings.all_found(found), novelty
 
     def _close(self, visit: Visit, outcome: Outcome, fetched: Fetched, end: _End) -> ClosedVisit:
         entry = visit.entry

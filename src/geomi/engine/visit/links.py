@@ -50,12 +50,14 @@ class FoundLinks:
 
     Args:
         endorsed: all that the rules let in, known or new, where the order counts links.
+        offered: where the page leads, known or new, before the rules.
     """
 
     discovered: tuple[Discovered, ...] = ()
     excluded: tuple[Exclusion, ...] = ()
     links: int = 0
     endorsed: tuple[Target, ...] = ()
+    offered: tuple[str, ...] = field(default=(), compare=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,7 +123,7 @@ class LinkGate:
         offered = self.offered(links)
         with self._share.of_page(rest) as time:
             offer = _Offer(offered, split, entry.depth + 1, Source.LINK, final_url)
-            found = await self._judge(offer, time)
+            found = replace(await self._judge(offer, time), offered=tuple(offered))
             if self._endorsements is not None:
                 found = replace(found, endorsed=await self._endorsements.of(offered, time))
             self._told(time.spent_s)
@@ -173,16 +175,23 @@ class LinkGate:
             verdict = self.rules.verdict(url, entry.depth, is_seed=entry.source is Source.SEED)
         return self._patterns.exhausted(entry) if verdict.admitted else verdict
 
-    def novelty(
+    def weigh(
         self, entry: UrlEntry, found: FoundLinks, text: str, *, repeats: bool
-    ) -> Novelty | None:
-        """Say what a visit brought, where its pattern is counted.
+    ) -> tuple[FoundLinks, Novelty | None]:
+        """Name the spaces of what a page leads to, and say what its visit brought.
 
         Args:
-            repeats: whether the page is exactly another one of the job. That it is nearly one says
-                little: pages of one template are, whatever they tell.
+            repeats: whether the page is exactly another one of the job.
         """
-        return self._patterns.novelty(entry, found.discovered, text, repeats=repeats)
+        discovered, novelty = self._patterns.weigh(
+            entry, found.offered, found.discovered, text, repeats=repeats
+        )
+        return replace(found, discovered=discovered), novelty
+
+    def follow(self, entry: UrlEntry, target: str) -> Discovered | Verdict:
+        """Judge a redirect's target, and keep it in the space of the URL that led to it."""
+        answer = self.rules.follow(entry, target)
+        return answer if isinstance(answer, Verdict) else self._patterns.of_redirect(entry, answer)
 
     def redirect_novelty(self, entry: UrlEntry, found: FoundLinks) -> Novelty | None:
         """Say what a redirect brought, where its pattern is counted: perhaps a new place."""

@@ -253,6 +253,7 @@ class Soft404:
             text_chars=len(article.text),
             sketch=sketch(article.text),
             path=split(fetched.url).target,
+            text=article.text,
         )
         return judge(suspect, self._templates.get(host, ()))
 

@@ -99,9 +99,12 @@ def finds_of_own_pattern(visit: Settlement) -> dict[UrlHash, str]:
 
 def tally_with_visit(tally: Tally, novelty: Novelty, *, grew: bool) -> Tally:
     """Add one visit; `grew` says whether it led to a new URL of the pattern itself."""
+    stale_links = tally.stale_links + 1
+    if novelty.links:
+        stale_links = max(0, tally.stale_links - novelty.setback) if novelty.setback else 0
     return Tally(
         visited=tally.visited + 1,
-        stale_links=0 if novelty.links else tally.stale_links + 1,
+        stale_links=stale_links,
         stale_text=0 if novelty.text else tally.stale_text + 1,
         text_mark=novelty.text_mark or tally.text_mark,
         stale_growth=0 if grew else tally.stale_growth + 1,
