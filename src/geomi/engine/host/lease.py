@@ -12,9 +12,9 @@ from geomi.model.config import CrawlConfig
 # A wait longer than this share of the silence is better spent by giving the host back than by
 # holding its lease.
 HOLD_SHARE = 0.5
-# How often a lease is renewed at least, to hear what the other jobs of its host ask for: a patient
-# job that joins is heeded within this time, and a renewal is one small write. A worker whose
-# silence is short renews more often.
+# How often a lease is renewed at least, to learn that it was lost, or that a slower job has left
+# its host; that one has joined is read before each request. A renewal is one small write. A worker
+# whose silence is short renews more often.
 HEARD_S = 5.0
 HEARD_SHARE = 1 / 12
 

@@ -263,6 +263,7 @@ class HostSession:
     async def _may_send(self) -> bool:
         """Make sure, at the last moment, of the lease, the turn and the caps that jobs share."""
         await self._keep_lease()
+        self._pace.heed(await self._world.store.census.floor_s(self.lease.host))
         now_s = self._world.clock.now_s()
         if now_s < self._pace.turn_s:
             return False
@@ -371,6 +372,10 @@ class HostPace:
         if crawl_delay_s != self.state.crawl_delay_s:
             self.state = replace(self.state, crawl_delay_s=crawl_delay_s)
         self._extra_s = extra_s
+
+    def heed(self, floor_s: float) -> None:
+        """Obey a slower job that has joined the host; that it has left is learned by a renewal."""
+        self.floor_s = max(self.floor_s, floor_s)
 
     def wait_until(self, when_s: float) -> None:
         """Ask nothing before a time."""
