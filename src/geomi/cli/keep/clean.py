@@ -74,3 +74,5 @@ def _tell(cleaned: Cleaned) -> None:
     for job, why in cleaned.left.items():
         note(f"kept job {job}: {why}")
     note(f"{len(cleaned.jobs)} jobs are gone, and the URLs of {len(cleaned.urls_of)} others")
+    if cleaned.requests:
+        note(f"{cleaned.requests:,} old requests of the log are gone")
