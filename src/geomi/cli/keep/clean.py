@@ -50,7 +50,10 @@ def clean(
         return
     cleaned = in_data_directory(output, _clean, db=db, blobs=blobs)
     if json:
-        print_json(asdict(cleaned))
+        told = asdict(cleaned)
+        if not cleaned.requests:
+            del told["requests"]  # the jobs and their URLs are what a clean is about
+        print_json(told)
     else:
         _tell(cleaned)
 
