@@ -36,7 +36,7 @@ async def test_a_crawl_is_written_down_with_every_default(tmp_path: Path) -> Non
         assert (config["maxDepth"], config["maxPages"]) == (3, 100)
         assert (config["maxDuration"], config["maxBytes"]) == (3600, 104_857_600)
         assert config["requestsPerSecond"] == 1 and config["qualityThreshold"] == 5
-        assert config["config.respectRobotsTxt"] and config["renderJavaScript"]
+        assert config["respectRobotsTxt"] and config["renderJavaScript"]
         assert config["enableClassification"] and config["enableQualityCheck"]
         assert not config["followExternalLinks"]
         assert set(crawl["stats"].values()) == {0}

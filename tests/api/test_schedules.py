@@ -10,7 +10,9 @@ from pathlib import Path
 
 import orjson
 import pytest
+from cryptography.fernet import Fernet
 
+from geomi.adapters.machine.vault import KEY_FILE
 from geomi.errors import ConfigError
 from geomi.service import deliveries, webhooks
 from geomi.service.crawling import schedules
@@ -142,6 +144,54 @@ async def test_one_schedule_too_many_is_refused(
             assert (await ground.mine.post(path, asked)).status == 201
             assert (await ground.mine.post(path, asked)).status == 429
             assert (await ground.other.post(path, asked)).status == 201
+
+
+@waits
+async def test_the_secret_of_a_hook_is_encrypted_where_it_lies(tmp_path: Path) -> None:
+    async with serving(tmp_path) as ground:
+        desk = ground.desk
+        made = (await ground.mine.post("/webhooks", HOOK)).json
+        name, secret = made["webhookId"], made["secret"]
+        (row,) = await desk.named_values.list(webhooks.NAMESPACE, limit=9)
+        assert secret.encode() not in row.body and b'"vault:' in row.body
+        assert (tmp_path / KEY_FILE).stat().st_mode & 0o777 == 0o600
+        assert (await webhooks.find(desk, name)).secret == secret
+        old = orjson.dumps({**orjson.loads(row.body), "secret": "as-it-was"})
+        assert await desk.named_values.change(replace(row, body=old))  # of an older geomi
+        assert (await webhooks.find(desk, name)).secret == "as-it-was"
+        await ground.mine.patch(f"/webhooks/{name}", {"enabled": True})
+        (row,) = await desk.named_values.list(webhooks.NAMESPACE, limit=9)
+        assert b"as-it-was" not in row.body
+        assert [one.secret for one in await webhooks.every(desk)] == ["as-it-was"]
+    assert secret.encode() not in _stored(tmp_path)
+
+
+def _stored(root: Path) -> bytes:
+    return b"".join(file.read_bytes() for file in root.glob("geomi.db*"))
+
+
+@waits
+async def test_a_hook_whose_key_is_gone_fails_and_says_so(tmp_path: Path) -> None:
+    async with serving(tmp_path) as ground:
+        hook = (await ground.mine.post("/webhooks", HOOK)).json["webhookId"]
+        one = await _told(ground, hook)
+        (tmp_path / KEY_FILE).write_bytes(Fernet.generate_key())
+        assert (await webhooks.find(ground.desk, hook)).secret == ""
+        assert await deliveries.send_due(ground.service) == 1
+        told = await deliveries.find(ground.desk, hook, one.id)
+        assert told.attempts == 1 and "secret" in told.last_error
+        assert (await ground.mine.delete(f"/webhooks/{hook}")).status == 204
+
+
+@waits
+async def test_without_the_extra_a_hook_is_kept_as_before(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("geomi.adapters.machine.vault.find_spec", lambda _: None)
+    async with serving(tmp_path) as ground:
+        made = (await ground.mine.post("/webhooks", HOOK)).json
+        assert (await webhooks.find(ground.desk, made["webhookId"])).secret == made["secret"]
+    assert not (tmp_path / KEY_FILE).exists()
 
 
 @waits

@@ -88,13 +88,14 @@ def test_a_restored_directory_is_of_this_user_alone(tmp_path: Path) -> None:
         member("jobs/x", kind=tarfile.LNKTYPE, link=DATABASE),
         member("jobs/x", kind=tarfile.FIFOTYPE),
         member("jobs/x", kind=tarfile.CHRTYPE),
-        member("jobs/" + "x/" * 498),  # 1,001 characters
+        member("jobs/" + "x/" * 498 + "y"),  # 1,002 characters
     ],
 )
 def test_a_backup_with_what_geomi_never_writes_is_refused(
     tmp_path: Path, foreign: tarfile.TarInfo
 ) -> None:
-    refusal_of(packed(tmp_path / "evil.tar", foreign), tmp_path / "restored")
+    error = refusal_of(packed(tmp_path / "evil.tar", foreign), tmp_path / "restored")
+    assert "no file of a backup" in error.message or "leads outside" in error.message
     assert not (tmp_path / "outside").exists()
 
 

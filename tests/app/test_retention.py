@@ -18,6 +18,8 @@ from geomi.app import DataDirectory
 from geomi.app.use import retention as cleaning
 from geomi.app.use.recrawl import recrawl
 from geomi.app.use.retention import Cleaned, clean
+from geomi.cli.look.audit import _tell
+from geomi.engine.audit.audit import audit
 from geomi.engine.inspect.why import explain
 from geomi.engine.recrawl import RecrawlRequest
 from geomi.engine.worker.job_pool import JobPool
@@ -228,6 +230,34 @@ async def test_a_job_that_somebody_uses_stays(tmp_path: Path) -> None:
         with PresenceLock(home.root, f"job-{job.id}"):
             assert list((await clean(home)).left) == [job.id]
         assert await _job(home, job) is not None
+
+
+@pytest.mark.parametrize(("days", "left"), [(30, 1), (31, 4), (0, 4)])
+@waits
+async def test_the_request_log_has_a_time_of_its_own(
+    tmp_path: Path, days: int, left: int, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Old rows go, also of a job that stays; the audit says so, and finds no fault."""
+    with Site(BOTH | {"/old": page("old")}) as site:
+        job = await _crawl(tmp_path, site)
+    with closing(sqlite3.connect(tmp_path / "geomi.db")) as db, db:
+        age_s = 30.5 * 86_400
+        db.execute(
+            "UPDATE requests SET started_s = started_s - :age, ended_s = ended_s - :age "
+            "WHERE number < (SELECT MAX(number) FROM requests)",
+            {"age": age_s},
+        )
+        many = db.execute("SELECT count(*) FROM requests").fetchone()[0]
+    assert many == 4  # robots.txt and three pages
+    async with home_in(tmp_path, Ear(), replace(LOCAL, request_log_days=days)) as home:
+        cleaned = await clean(home)
+        assert (cleaned.requests, await _job(home, job) is not None) == (many - left, True)
+        found = await audit(home.world)
+        assert (found.requests, found.gone.requests) == (left, many - left)
+        assert found.broken == 0 or left == many  # of rows whose times we have moved
+    _tell(found)
+    told = capsys.readouterr()
+    assert (f"{many - left} requests before" in told.out + told.err) is (left < many)
 
 
 @waits

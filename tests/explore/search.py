@@ -137,6 +137,7 @@ class Explorer:
             logged=len(moment[PLACE["requests"]]),
             settled=states[State.COMPLETED],
             retries=sum(row[attempts] for row in entries) - ended,
+            poisoned=sum(row[outcome] == "poisoned" for row in entries),
         )
         stats = CrawlStats(**{name: job[name] for name in STATS})
         told = [*invariants.miscounted(stats, counted)]

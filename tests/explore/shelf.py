@@ -20,7 +20,7 @@ Moment = tuple[tuple[Row, ...], ...]
 
 COUNTERS = (
     "pending", "completed", "discovered", "settled", "collected", "failed", "skipped", "blocked",
-    "redirected", "duplicates", "retries", "requests", "bytes_received",
+    "redirected", "duplicates", "poisoned", "retries", "requests", "bytes_received",
 )  # fmt: skip
 # What the protocol changes, in the order of a moment. Names of the log only ever grow.
 TABLES = ("hosts", "queues", "entries", "captures", "pages", "requests", "lines", "jobs", "meta")

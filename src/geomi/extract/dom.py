@@ -102,7 +102,7 @@ _MARKS = ((b"\xef\xbb\xbf", "utf-8"), (b"\xff\xfe", "utf-16-le"), (b"\xfe\xff", 
 _ESCAPE = b"\x1b"
 # Bytes that no text has (WHATWG MIME Sniffing §3). Compressed data has one in ten; a damaged page
 # has a few in all.
-_BINARY = bytes({*range(0x20), 0x7F} - set(b"\t\n\f\r\x1b"))
+_BINARY = bytes({*range(1, 0x20), 0x7F} - set(b"\t\n\f\r\x1b"))  # parsers drop NUL
 BINARY_SHARE = 0.02
 _PDF = b"%PDF-"
 

@@ -20,6 +20,18 @@ class RequestPurpose(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
+class GoneRequests:
+    """What the log has no more, because its time was over.
+
+    Args:
+        before_s: all of them started before this scheduling time.
+    """
+
+    requests: int = 0
+    before_s: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
 class SentRequest:
     """What was asked of a host, when, and by which right.
 

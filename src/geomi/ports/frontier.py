@@ -173,6 +173,10 @@ class Census(Protocol):
         """
         ...
 
+    async def floor_s(self, host: str) -> float:
+        """Return the longest delay among the active jobs of a host, whosever they are."""
+        ...
+
     async def release_dead(self, owners: Sequence[str], *, now_s: float) -> int:
         """End the leases of owners known to be dead: their hosts rest one delay from now.
 

@@ -11,7 +11,7 @@ from typing import Protocol
 
 from geomi.model.job import CrawlJob, JobBatch, JobFilter, JobState
 from geomi.model.page import CaptureRow, KnownPage, PageRecord
-from geomi.model.request_log import SentRequest
+from geomi.model.request_log import GoneRequests, SentRequest
 from geomi.model.robots import RobotsCopy, RobotsKey
 from geomi.ports.dataset import SeedQueues
 from geomi.ports.frontier import Census, Frontier
@@ -199,6 +199,14 @@ class RequestLog(Protocol):
 
     async def of_ip(self, ip: str, *, after_s: float, limit: int) -> list[SentRequest]:
         """List an address's requests that started after a time."""
+        ...
+
+    async def forget(self, *, before_s: float, limit: int) -> int:
+        """Forget some of the oldest requests that started before a time, and return how many."""
+        ...
+
+    async def gone(self) -> GoneRequests:
+        """Say what was forgotten because its time was over."""
         ...
 
 

@@ -253,6 +253,10 @@ async def _send(desk: TenantService, named: NamedValue) -> None:
     if hook is None:
         await delete(desk, delivery)
         return
+    if not hook.secret:
+        attempt = Attempt(desk.wall_s, None, "the secret of the webhook cannot be read any more")
+        await record_attempt(desk, delivery, attempt)
+        return
     headers = signed_headers(hook, delivery, wall_s=desk.wall_s)
     headers["User-Agent"] = f"geomi/{desk.world.version}"
     answer = await post(desk.world.fetcher, hook.url, headers, delivery.body.encode())

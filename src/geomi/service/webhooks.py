@@ -11,7 +11,16 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 
-from geomi.errors import FieldRefused, NotAllowed, QuotaReached, UnknownName
+import orjson
+
+from geomi.errors import (
+    ConfigError,
+    ExtraMissing,
+    FieldRefused,
+    NotAllowed,
+    QuotaReached,
+    UnknownName,
+)
 from geomi.fetch.response import reason_for_tenants
 from geomi.model.job import JobState
 from geomi.model.page import Request
@@ -25,6 +34,7 @@ NAMESPACE = "hooks"
 MAX_HOOKS = 50
 MAX_METADATA = 20
 SECRET_BYTES = 32
+SEALED = "vault:"  # no secret that was drawn has a colon
 ANSWER_S = 10.0
 MAX_ANSWER_BYTES = 65_536
 
@@ -51,7 +61,8 @@ class Webhook:
     """A URL that wants to be told.
 
     Args:
-        secret: signs the deliveries; shown once, and stored to sign each delivery.
+        secret: signs the deliveries; shown once, and stored to sign each delivery, encrypted where
+            the vault can. Empty where the vault's key is another one now.
         metadata: the receiver's own value, which every delivery has.
     """
 
@@ -94,7 +105,7 @@ async def create(
     async with desk.door:
         if await _values(desk).count() >= MAX_HOOKS:
             raise QuotaReached(f"there are {MAX_HOOKS} webhooks, which is the limit")
-        await _values(desk).add(hook.id, hook)
+        await _values(desk).add(hook.id, _sealed(desk, hook))
     return hook
 
 
@@ -109,17 +120,18 @@ async def find(desk: TenantService, name: str) -> Webhook:
 async def find_or_none(desk: TenantService, name: str) -> Webhook | None:
     """Find a hook that may have been deleted."""
     kept = await _values(desk).get(name) if JOB_ID.fullmatch(name) else None
-    return kept.value if kept else None
+    return _opened(desk, kept.value) if kept else None
 
 
 async def page(desk: TenantService, *, after: str, limit: int) -> list[Webhook]:
     """List hooks in the order they were made, for paging."""
-    return [kept.value for kept in await _values(desk).list(after=after, limit=limit)]
+    found = await _values(desk).list(after=after, limit=limit)
+    return [_opened(desk, kept.value) for kept in found]
 
 
 async def every(desk: TenantService) -> list[Webhook]:
     """List all hooks of a tenant."""
-    return [kept.value for kept in await _values(desk).every()]
+    return [_opened(desk, kept.value) for kept in await _values(desk).every()]
 
 
 async def change(
@@ -138,7 +150,7 @@ async def change(
     changed = await _values(desk).amend(
         name,
         lambda old: replace(
-            old,
+            _sealed(desk, old),
             url=url or old.url,
             events=old.events if events is None else events,
             is_enabled=old.is_enabled if is_enabled is None else is_enabled,
@@ -147,7 +159,7 @@ async def change(
     )
     if changed is None:
         raise _unknown(name)
-    return changed
+    return _opened(desk, changed)
 
 
 async def delete(desk: TenantService, name: str) -> None:
@@ -163,6 +175,30 @@ def refuse_private_url(desk: TenantService, url: str) -> None:
         raise FieldRefused(f"`{url[:200]}` is not an http(s) URL", field="url")
     if is_private_host(parsed) and not desk.service.settings.allow_private:
         raise NotAllowed(f"{parsed.host} is not a public address", hint="give a public `url`")
+
+
+def _sealed(desk: TenantService, hook: Webhook) -> Webhook:
+    """Return a hook as it is stored; without the extra `signin` its secret stays as it is."""
+    if hook.secret.startswith(SEALED):
+        return hook
+    try:
+        text = desk.world.vault.seal(orjson.dumps([desk.tenant, hook.id, hook.secret]))
+    except ExtraMissing:
+        return hook
+    return replace(hook, secret=SEALED + text)
+
+
+def _opened(desk: TenantService, hook: Webhook) -> Webhook:
+    """Return a stored hook with its secret; one of an older geomi was stored as it is."""
+    if not hook.secret.startswith(SEALED):
+        return hook
+    try:
+        told = orjson.loads(desk.world.vault.unseal(hook.secret.removeprefix(SEALED)))
+    except (ConfigError, ExtraMissing):
+        return replace(hook, secret="")
+    tenant, name, secret = told
+    is_own = (tenant, name) == (desk.tenant, hook.id)
+    return replace(hook, secret=secret if is_own else "")
 
 
 def _unknown(name: str) -> UnknownName:

@@ -59,6 +59,8 @@ class Settings:
     api_rate_per_minute: Annotated[int, Ge(0), Le(1_000_000)] = 600  # of each key; 0: no limit
     # Seconds of CPU that plans, previews, explanations and searches of a tenant take; 0: no limit.
     api_cpu_per_minute: Annotated[float, Ge(0), Le(3600)] = 10.0
+    # How long the log of requests is kept, which proves politeness; 0: for good.
+    request_log_days: Annotated[int, Ge(0), Le(36_500)] = 400
     min_free_bytes: Annotated[int, Ge(0)] = 64 * MIB  # stop before the disk is full
     # Connections of clients to a service; None for as many as there are file handles for.
     max_connections: Annotated[int, Ge(1), Le(20_000)] | None = None

@@ -166,6 +166,10 @@ class MemoryCensus:
         """List the counts of requests to a domain that have not expired, the newest first."""
         return windows(self._world.minutes, domain, now_s=now_s)
 
+    async def floor_s(self, host: str) -> float:
+        """Return the longest delay among the active jobs of a host."""
+        return self._world.demands_on(host).floor_s
+
     async def release_dead(self, owners: Sequence[str], *, now_s: float) -> int:
         """End the leases of owners known to be dead."""
         world = self._world

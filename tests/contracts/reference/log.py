@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from math import inf
 
-from geomi.model.request_log import SentRequest
+from geomi.model.request_log import GoneRequests, SentRequest
 from tests.contracts.reference.world import World
 
 
@@ -33,6 +33,22 @@ class MemoryRequestLog:
         """List an address's requests; more than `limit` where several started at one moment."""
         known = (one for one in self._world.requests.values() if one.ip and one.ip == ip)
         return _part(known, after_s, limit)
+
+    async def forget(self, *, before_s: float, limit: int) -> int:
+        """Forget some of the oldest requests that started before a time."""
+        oldest = list(self._world.requests.items())[:limit]
+        old = [key for key, one in oldest if one.started_s < before_s]
+        for key in old:
+            del self._world.requests[key]
+        if old:
+            gone = self._world.gone
+            most_s = max(before_s, gone.before_s)
+            self._world.gone = GoneRequests(gone.requests + len(old), most_s)
+        return len(old)
+
+    async def gone(self) -> GoneRequests:
+        """Say what was forgotten because its time was over."""
+        return self._world.gone
 
 
 def write_log(world: World, asked: Sequence[SentRequest]) -> None:

@@ -19,7 +19,7 @@ from geomi.model.index.language_model import CostLine
 from geomi.model.job import CrawlJob, JobEvent
 from geomi.model.named_value import NamedValue
 from geomi.model.page import PageRecord
-from geomi.model.request_log import SentRequest
+from geomi.model.request_log import GoneRequests, SentRequest
 from geomi.model.robots import RobotsCopy, RobotsKey
 from geomi.model.site import DomainList, Provider, Refusal, SiteRule, Takedown
 from geomi.model.tenant import Quota
@@ -151,6 +151,7 @@ class World:
     pages: dict[tuple[str, bytes], PageRecord] = field(default_factory=dict)
     robots: dict[RobotsKey, RobotsCopy] = field(default_factory=dict)
     requests: dict[RequestKey, SentRequest] = field(default_factory=dict)
+    gone: GoneRequests = field(default_factory=GoneRequests)
     minutes: Minutes = field(default_factory=dict)
     lines: dict[tuple[str, str], tuple[float, float]] = field(default_factory=dict)  # since, seen
     refusals: dict[tuple[str, bytes], Refusal] = field(default_factory=dict)

@@ -129,6 +129,8 @@ class TestRenewing:
         await store.frontier.add("slow", [url()], now_s=START_S)
         (renewed,) = await store.frontier.renew([lease], lease_s=LEASE_S, now_s=START_S + 1)
         assert renewed.floor_s == 40.0
+        assert await store.census.floor_s(lease.host) == 40.0
+        assert await store.census.floor_s("nobody.test:80") == 0.0
 
 
 class TestDeadOwners:

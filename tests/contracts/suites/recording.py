@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from geomi.model.entry import Novelty, Tally
-from geomi.model.request_log import RequestPurpose, SentRequest
+from geomi.model.request_log import GoneRequests, RequestPurpose, SentRequest
 from geomi.model.verdict import Outcome, State
 from geomi.ports.store import Store
 from tests.contracts.suites.handles import Stores
@@ -61,6 +61,23 @@ class TestRequestLog:
         assert await store.requests.of_ip("192.0.2.1", after_s=0.0, limit=9) == [page]
         assert await store.requests.of_ip("", after_s=0.0, limit=9) == []
         assert await logged(store, "nobody.test:80") == []
+
+    @waits
+    async def test_old_requests_are_forgotten_and_that_is_known(self, stores: Stores) -> None:
+        store = stores("local")
+        await begin(store, url())
+        sent = tuple(asked(f"/{number}", at_s=START_S + number) for number in range(5))
+        await store.frontier.settle(batch(replace(visit(await claim_one(store)), asked=sent)))
+        log = stores("stranger").requests
+        assert await log.gone() == GoneRequests()
+        assert await log.forget(before_s=START_S, limit=9) == 0
+        assert await log.forget(before_s=START_S + 3, limit=2) == 2
+        assert await log.forget(before_s=START_S + 3, limit=2) == 1
+        assert await log.forget(before_s=START_S + 3, limit=2) == 0
+        assert await logged(store) == list(sent[3:])
+        assert await log.gone() == GoneRequests(3, START_S + 3)
+        assert await log.forget(before_s=START_S + 4, limit=9) == 1
+        assert await log.gone() == GoneRequests(4, START_S + 4)
 
     @waits
     async def test_a_lost_lease_and_a_deleted_job_are_logged_too(self, stores: Stores) -> None:

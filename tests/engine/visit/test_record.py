@@ -87,7 +87,7 @@ def test_what_is_not_asked_for_is_left_out_and_nothing_else(url: str) -> None:
     left_out = {
         "text": "", "outline": (), "robots": frozenset(), "rights": (), "sections": (),
         "alternates": (), "feeds": (), "needs_browser": "", "links_left_out": 0, "repeated": 0,
-        "people": (), "unreadable": "",
+        "people": (), "mail_links": (), "unreadable": "",
     }  # fmt: skip
     expected = replace(article, **left_out, confidence=round(article.confidence, 3))  # type: ignore[arg-type]  # fields of Article
     assert replace(recalled, metadata=()) == replace(expected, metadata=())

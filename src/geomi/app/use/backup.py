@@ -186,7 +186,7 @@ def _unpack(source: Path, folder: Path) -> int:
             while (member := tar.next()) is not None:
                 tar.members = []  # type: ignore[attr-defined]  # each would stay in memory
                 _refuse_foreign(source, member)
-                files, room = files + 1, room - max(member.size, LEAST_FILE_BYTES)
+                files, room = files + member.isfile(), room - max(member.size, LEAST_FILE_BYTES)
                 _refuse_beyond(source, files, room)
                 tar.extract(member, folder, filter="data")  # no devices, no owners
     except (tarfile.TarError, EOFError, gzip.BadGzipFile, zlib.error) as error:

@@ -11,6 +11,8 @@ The order of the steps makes it safe to kill the process at any point; the next 
 5. Its captures are deleted, then its rows of the request log.
 6. The job's own row is deleted last: until then everything else of the job can be found.
 
+The request log has a time of its own besides (`request_log_days`): old rows go, whosever they are.
+
 A pause follows every short transaction, so that a crawl beside it hardly waits.
 """
 
@@ -43,6 +45,7 @@ LOG_ROWS = 2000  # they are looked at, and few of them are deleted
 REST_S = 0.02
 MOST_JOBS = 1000  # in one go; the rest is due at the next
 CLEAN_EVERY_S = 600.0
+DAY_S = 86_400.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,11 +58,16 @@ class Expiry:
 
 @dataclass(slots=True)
 class Cleaned:
-    """What has gone, and which jobs were left: their bytes are elsewhere, or they are in use."""
+    """What has gone, and which jobs were left: their bytes are elsewhere, or they are in use.
+
+    Args:
+        requests: how many rows of the request log have gone because they were old themselves.
+    """
 
     urls_of: list[str]
     jobs: list[str]
     left: dict[str, str]
+    requests: int = 0
 
 
 async def expired_jobs(home: DataDirectory) -> list[Expiry]:
@@ -98,7 +106,7 @@ async def clean_periodically(home: DataDirectory) -> None:
 async def _clean(home: DataDirectory, duty: Leadership) -> Cleaned:
     await erase_expired_texts(home.world)
     await home.store.suspects.forget(wall_s=home.world.clock.wall_s())
-    cleaned = Cleaned([], [], {})
+    cleaned = Cleaned([], [], {}, await _forget_requests(home, duty))
     for one in await expired_jobs(home):
         job = one.job
         try:
@@ -116,6 +124,18 @@ async def _clean(home: DataDirectory, duty: Leadership) -> Cleaned:
             continue  # somebody has deleted it meanwhile
         (cleaned.jobs if one.what is Expired.JOB_GOING else cleaned.urls_of).append(job.id)
     return cleaned
+
+
+async def _forget_requests(home: DataDirectory, duty: Leadership) -> int:
+    """Forget the rows of the request log that are too old, whosever they are."""
+    days, many = home.settings.request_log_days, 0
+    if not days:
+        return 0
+    before_s = home.world.clock.now_s() - days * DAY_S
+    while gone := await home.store.requests.forget(before_s=before_s, limit=LOG_ROWS):
+        many += gone
+        await _rest(duty)
+    return many
 
 
 async def _refuse_unreachable(home: DataDirectory, job: CrawlJob) -> None:

@@ -50,7 +50,10 @@ def clean(
         return
     cleaned = in_data_directory(output, _clean, db=db, blobs=blobs)
     if json:
-        print_json(asdict(cleaned))
+        told = asdict(cleaned)
+        if not cleaned.requests:
+            del told["requests"]  # the jobs and their URLs are what a clean is about
+        print_json(told)
     else:
         _tell(cleaned)
 
@@ -74,3 +77,5 @@ def _tell(cleaned: Cleaned) -> None:
     for job, why in cleaned.left.items():
         note(f"kept job {job}: {why}")
     note(f"{len(cleaned.jobs)} jobs are gone, and the URLs of {len(cleaned.urls_of)} others")
+    if cleaned.requests:
+        note(f"{cleaned.requests:,} old requests of the log are gone")

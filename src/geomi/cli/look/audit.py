@@ -72,6 +72,9 @@ def _tell(found: Audit) -> None:
     requests = f"{found.requests} requests"
     verdict = f"{found.broken} breaches in {requests}" if found.broken else f"{requests}, no breach"
     say(verdict, style="bold")
+    if found.gone.requests:
+        gone = f"{found.gone.requests:,} requests before {_when(found.gone.before_s)}"
+        say(f"{gone} are no longer in the log (`request_log_days`): nothing is proven of them")
     say(NOT_LOGGED)
 
 

@@ -23,7 +23,7 @@ from geomi.engine.audit.replay import HostCheck, HostProof
 from geomi.engine.audit.terms import RunHistory, TermsBook
 from geomi.engine.world import World
 from geomi.errors import UnknownName
-from geomi.model.request_log import SentRequest
+from geomi.model.request_log import GoneRequests, SentRequest
 from geomi.ports.store import Jobs, RequestLog
 from geomi.url.host import registrable_domain, split_authority
 
@@ -42,6 +42,7 @@ class Audit:
         hosts, addresses: one by one, those where a rule was broken first; `more_hosts` and
             `more_addresses` say how many are not listed.
         is_whole: whether all hosts were looked at; caps are counted over all of them.
+        gone: what the log has no more, of which nothing is proven.
     """
 
     requests: int
@@ -52,6 +53,7 @@ class Audit:
     addresses: tuple[AddressProof, ...]
     more_addresses: int
     caps: tuple[CapProof, ...]
+    gone: GoneRequests
 
 
 async def audit(
@@ -81,7 +83,9 @@ class _Auditor:
 
     async def run(self, host: str) -> Audit:
         """Read everything once, then check hosts, then addresses, then caps."""
-        hosts = await self._log.hosts()
+        gone, hosts = await self._log.gone(), await self._log.hosts()
+        if gone.requests:
+            self._history.gone_before_s = gone.before_s
         named = self._named(hosts, host) if host else hosts
         for name in hosts:
             async for asked in self._of_host(name):
@@ -101,6 +105,7 @@ class _Auditor:
             addresses=self._addresses.all,
             more_addresses=self._addresses.more,
             caps=caps,
+            gone=gone,
         )
 
     def _named(self, hosts: list[str], host: str) -> list[str]:

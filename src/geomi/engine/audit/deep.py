@@ -86,6 +86,7 @@ class _Inspection:
             Invariant.FENCE: "leaves no trace in a store; `make explore` checks it in every state"
         }
         self._logged: Counter[str] = Counter()
+        self._log_begins_s = 0.0
         self._left_out = 0
 
     def findings(self) -> list[DeepFinding]:
@@ -108,6 +109,7 @@ class _Inspection:
     async def read_log(self) -> None:
         """Read the log host by host: what was asked again, and where requests went."""
         requests = self._world.store.requests
+        self._log_begins_s = (await requests.gone()).before_s
         for host in await requests.hosts():
             log = [asked async for asked in self._of_host(host)]
             self._logged.update(asked.job for asked in log)
@@ -196,13 +198,18 @@ class _Inspection:
             endings,
             captures=many,
             urls=len(urls),
-            logged=self._logged[job.id] if keeps_log else None,
+            logged=self._logged[job.id] if keeps_log and self._log_is_whole(world, job) else None,
         )
         told = invariants.miscounted(job.stats, counted)
         self._take(Invariant.COUNTERS, (f"job {job.id}: {one}" for one in told))
         self._checked[Invariant.LOST] += max(0, len(kept) - 1)
         lost = invariants.lost(kept, urls)
         self._take(Invariant.LOST, (f"job {job.id}: {url} was kept and is gone" for url in lost))
+
+    def _log_is_whole(self, world: World, job: CrawlJob) -> bool:
+        """Whether the log has all requests of a job: those of old jobs go before the jobs do."""
+        ahead_s = world.clock.wall_s() - world.clock.now_s()
+        return job.created_at_s - ahead_s >= self._log_begins_s
 
     async def _read_capture(
         self,

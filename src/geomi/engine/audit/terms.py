@@ -161,6 +161,7 @@ class RunHistory:
     """Keeps two times of each worker, and eight bytes of each robots.txt that redirected."""
 
     def __init__(self) -> None:
+        self.gone_before_s = -math.inf  # the log begins here
         self._spans: dict[str, dict[str, tuple[float, float]]] = {}
         self._redirects: dict[JobOwner, array[float]] = {}
         self._since_s: dict[str, float] = {}
@@ -187,6 +188,8 @@ class RunHistory:
         ends_s = self._redirects.get((asked.job, asked.owner), array("d"))
         before = bisect_right(ends_s, asked.started_s + ROUNDING_S)
         longest_s = FOLLOWED_WITHIN_S + asked.floor_s
+        if asked.started_s - self.gone_before_s <= longest_s:
+            return True  # the log that would show it is gone
         return before > 0 and asked.started_s - ends_s[before - 1] <= longest_s
 
 

@@ -12,11 +12,14 @@ from geomi.model.config import CrawlConfig
 # A wait longer than this share of the silence is better spent by giving the host back than by
 # holding its lease.
 HOLD_SHARE = 0.5
-# How often a lease is renewed at least, to hear what the other jobs of its host ask for: a patient
-# job that joins is heeded within this time, and a renewal is one small write. A worker whose
-# silence is short renews more often.
+# How often a lease is renewed at least, to learn that it was lost, or that a slower job has left
+# its host; that one has joined is read before a request (`JOINED_S`). A renewal is one small write.
+# A worker whose silence is short renews more often.
 HEARD_S = 5.0
 HEARD_SHARE = 1 / 12
+# How old the word of a slower job that has joined may be: a crawl without a delay sends hundreds of
+# requests a second, and a look before each would cost it more than its turn.
+JOINED_S = 0.1
 
 
 def lease_s(config: CrawlConfig, silence_s: float = SILENCE_S) -> float:

@@ -18,7 +18,7 @@ from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, replace
 from typing import TypedDict, TypeVar
 
-from geomi.engine.host.lease import hear_every_s, hold_s, lease_s, longest_request_s
+from geomi.engine.host.lease import JOINED_S, hear_every_s, hold_s, lease_s, longest_request_s
 from geomi.engine.visit.privacy import Privacy
 from geomi.engine.world import World
 from geomi.errors import LeaseLost
@@ -87,7 +87,7 @@ class HostSession:
         self._privacy = privacy
         self._slots = slots
         self._sending: tuple[Request, float, float] | None = None
-        self._heard_s = world.clock.now_s()
+        self._heard_s = self._joined_look_s = world.clock.now_s()
         self._hold_s = hold_s(world.silence_s)
         self._hear_every_s = hear_every_s(world.silence_s)
         self._lease_s = lease_s(config, world.silence_s)
@@ -274,6 +274,10 @@ class HostSession:
         """Make sure, at the last moment, of the lease, the turn and the caps that jobs share."""
         await self._keep_lease()
         now_s = self._world.clock.now_s()
+        if now_s >= self._joined_look_s:
+            self._joined_look_s = now_s + JOINED_S
+            self._pace.heed(await self._world.store.census.floor_s(self.lease.host))
+            now_s = self._world.clock.now_s()
         if now_s < self._pace.turn_s:
             return False
         if now_s < self._pace.over_s:
@@ -381,6 +385,10 @@ class HostPace:
         if crawl_delay_s != self.state.crawl_delay_s:
             self.state = replace(self.state, crawl_delay_s=crawl_delay_s)
         self._extra_s = extra_s
+
+    def heed(self, floor_s: float) -> None:
+        """Obey a slower job that has joined the host; that it has left is learned by a renewal."""
+        self.floor_s = max(self.floor_s, floor_s)
 
     def wait_until(self, when_s: float) -> None:
         """Ask nothing before a time."""

@@ -1,3 +1,10 @@
+-- name: floor
+-- The longest delay among the active jobs of a host.
+SELECT COALESCE(MAX(jobs.delay_s), 0.0)
+FROM queues
+CROSS JOIN jobs
+WHERE jobs.number = queues.job AND queues.host = :host AND queues.pending > 0 AND jobs.is_active;
+
 -- name: regions
 -- How many hosts and URLs of a job wait, by the label of their regions.
 SELECT region, COUNT(*), CAST(SUM(pending) AS BIGINT)

@@ -6,6 +6,12 @@ SELECT name, number FROM names WHERE name = :name;
 -- Give a name its number.
 INSERT INTO names (name) VALUES (:name);
 
+-- name: forget
+-- Forget those of the oldest requests that started before a time.
+DELETE FROM requests
+WHERE number IN (SELECT number FROM requests ORDER BY number LIMIT :many)
+    AND started_s < :before_s;
+
 -- name: hosts
 -- The hosts that were asked anything.
 SELECT name FROM names

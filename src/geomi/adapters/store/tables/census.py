@@ -142,6 +142,11 @@ class CensusTable:
         rows = await self._database.read(lambda db: db.rows(SQL["windows"], values))
         return [request_window(domain, minute, many) for minute, many in rows]
 
+    async def floor_s(self, host: str) -> float:
+        """Return the longest delay among the active jobs of a host."""
+        query = SQL["floor"]
+        return float(await self._database.read(lambda db: db.value(query, {"host": host})))
+
     async def release_dead(self, owners: Sequence[str], *, now_s: float) -> int:
         """End the leases of owners known to be dead."""
         return await self._database.write(lambda db: self._hot.release_dead(db, owners, now_s))

@@ -29,6 +29,11 @@ def change_fact(db: Session, key: str, value: str, *, instead_of: str | None) ->
     return None
 
 
+def put_fact(db: Session, key: str, value: str) -> None:
+    """Write a fact, whatever it was before."""
+    db.send(SQL["put"], {"key": key, "value": value})
+
+
 def get_anchor(db: Session) -> ClockAnchor | None:
     """Return what ties the store's time to a machine's clock."""
     text = get_fact(db, ANCHOR)

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 from typing import Any
 
 from geomi.adapters.store.mapping import ColumnKind, RowMapper
-from geomi.adapters.store.rows import Row
+from geomi.adapters.store.rows import Row, legible
 from geomi.adapters.store.session import Session, SharedTable
 from geomi.adapters.store.statements import table_statements
-from geomi.model.request_log import SentRequest
+from geomi.adapters.store.tables import facts
+from geomi.model.request_log import GoneRequests, SentRequest
 
 
 def _time(value: Any) -> float:
@@ -35,6 +37,7 @@ ROWS = RowMapper(
     },
 )
 SQL = table_statements("requests")
+GONE = "requests_gone"
 
 
 class RequestLogTable(SharedTable):
@@ -56,6 +59,14 @@ class RequestLogTable(SharedTable):
         """List an address's requests; more than `limit` where several started at one moment."""
         return await self._requests("of_ip", ip, after_s, limit)
 
+    async def forget(self, *, before_s: float, limit: int) -> int:
+        """Forget some of the oldest requests that started before a time, and write that down."""
+        return await self._database.write(lambda db: _forget(db, before_s, limit))
+
+    async def gone(self) -> GoneRequests:
+        """Say what was forgotten because its time was over."""
+        return await self._database.read(_gone)
+
     async def _names(self, query: str) -> list[str]:
         return [name for (name,) in await self._database.read(lambda db: db.rows(SQL[query]))]
 
@@ -65,6 +76,23 @@ class RequestLogTable(SharedTable):
         values = {"name": name, "after_s": after_s, "many": limit}
         rows = await self._database.read(lambda db: db.rows(SQL[query], values))
         return [ROWS.read(row) for row in rows]
+
+
+def _forget(db: Session, before_s: float, limit: int) -> int:
+    many = db.run(SQL["forget"], {"before_s": before_s, "many": limit})
+    if many:
+        before = _gone(db)
+        told = [before.requests + many, max(before.before_s, before_s)]
+        facts.put_fact(db, GONE, json.dumps(told))
+    return many
+
+
+def _gone(db: Session) -> GoneRequests:
+    text = facts.get_fact(db, GONE)
+    if text is None:
+        return GoneRequests()
+    with legible("meta", GONE):
+        return GoneRequests(*json.loads(text))
 
 
 def request_rows(db: Session, sent: Sequence[SentRequest]) -> list[Row]:
