@@ -18,7 +18,7 @@ EXPRESSIONS = [f"re:(a?){{450}}a{{450}}b{number}" for number in range(100)]
 # As many of the dearest kind as are allowed: each character of a URL is a new state.
 ALLOWED = [f"re:(a|b)*a(a|b){{60}}c{number}" for number in range(25)]
 
-FEW = 12
+FEW = 6
 
 
 def order(**config: object) -> dict[str, object]:

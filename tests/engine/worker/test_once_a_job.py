@@ -30,7 +30,7 @@ OF_A_PAGE = {
     "RequestTotals", "StoredPage", "Visit", "VisitFindings", "_End", "_Offer",
 }  # fmt: skip
 OF_A_TURN = {"HostPace", "HostSession", "RequestCounter"}
-OF_SEVERAL_HELPERS = {"SeenUrls": 3}  # each remembers other URLs
+OF_SEVERAL_HELPERS = {"PatternMarks": 2, "SeenUrls": 3}  # each remembers something else
 
 
 def test_the_helpers_of_a_job_are_made_once(
