@@ -35,7 +35,7 @@ def seen(text: str) -> str:
 
 
 def _is_plain(text: bytes) -> bool:
-    """Whether an ASCII text has no controls but those that stay; a search takes ten times longer."""
+    """Whether an ASCII text has no controls but those that stay, ten times faster than a search."""
     return len(text.translate(None, _ASCII_CONTROLS)) == len(text)
 
 
