@@ -23,13 +23,13 @@ from typing import Protocol
 
 # A modem of the nineties is faster; who drips a byte a second is not reading.
 LEAST_BYTES_PER_S = 1024
-# Who is refused while it still sends a body needs a moment to read why.
+# A client that we refuse while it still sends a body needs a moment to read why.
 LINGER_S = 5.0
 # Looking for those that owe costs a look at every connection, so room is made for several at once.
 ROOM_SHARE = 16
 # Of bodies that are not whole yet and answers that nobody reads: past it, some have to go.
 MOST_HELD_BYTES = 128 * 1024 * 1024
-# Whoever has one IPv6 address mostly has a whole network of this size.
+# A client with one IPv6 address mostly has a whole network of this size.
 IPV6_NETWORK_BITS = 64
 
 

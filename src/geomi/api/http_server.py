@@ -1,9 +1,9 @@
 """Run the HTTP/1.1 server of the app: it listens on its addresses until a signal stops it.
 
-uvicorn speaks HTTP, and trusts whoever stands before it to keep slow clients away. Nobody may stand
-there, so this server accepts connections itself and holds each against `Connections`. Where the
-process has no file handle left for another one, it waits for a moment: asyncio's own loop would
-try two thousand times at once, with a traceback for each.
+uvicorn speaks HTTP, and trusts a proxy before it to keep slow clients away. There may be no proxy,
+so this server accepts connections itself and holds each against `Connections`. Where the process
+has no file handle left for another one, it waits for a moment: asyncio's own loop would try two
+thousand times at once, with a traceback for each.
 """
 
 from __future__ import annotations
@@ -304,7 +304,7 @@ class _HttpConnection(HttpToolsProtocol):
         return ClientStanding(Owed.REQUEST if is_kept else Owed.HEADER, self._requests)
 
     def end(self, owed: Owed, *, is_late: bool) -> None:
-        """Close it; who is late with a request is told so."""
+        """Close it; a client that is late with its request gets an answer that says so."""
         began = owed is Owed.BODY or (owed is Owed.HEADER and self._reading is _Reading.HEADER)
         is_answered = self.cycle is not None and self.cycle.response_started
         if is_late and began and not (self._is_answering and is_answered):
@@ -319,7 +319,7 @@ class _HttpConnection(HttpToolsProtocol):
         self.transport.abort()
 
     def shutdown(self) -> None:
-        """End with the server; who has not sent a whole request is not waited for."""
+        """End with the server, without waiting for a request that is not whole."""
         if self.standing().owed in (Owed.BODY, Owed.LEAVING):
             self.transport.abort()
         else:
@@ -342,7 +342,7 @@ class _HttpConnection(HttpToolsProtocol):
             self.send_400_response("")
 
     def on_message_begin(self) -> None:
-        """Begin to read a request, which may be the second in what was received."""
+        """Begin to read a request; more than one may have come at once."""
         if self._reading is not _Reading.HEADER:
             self._reading, self._request_bytes = _Reading.HEADER, 0
         super().on_message_begin()

@@ -117,7 +117,7 @@ def problem_response(
 
 
 def told_of(error: GeomiError) -> tuple[str, str]:
-    """Return what a caller is told of an error, and the hint.
+    """Return the words about an error that a caller may read, and the hint.
 
     What the system says of the service's own files is for the operator, who finds it in the log.
     """

@@ -118,7 +118,7 @@ async def prepare_index(
     Args:
         again: what has been put into the index is put there once more.
     """
-    await recover(home)  # whoever died while enriching holds shares of it
+    await recover(home)  # a process that died while it enriched still holds shares
     await erase_expired_texts(home.world)
     lost = await is_index_lost(home.world, search_index)
     if again or lost:

@@ -254,7 +254,7 @@ def _warn_of_limit(world: World, job: CrawlJob) -> None:
     most = job.config.limits.max_pages
     if job.has_session_limit:
         message = f"the session had {most:,} pages left for provider {job.provider}; its crawl ends"
-        hint = "GEOMI_SESSION_PAGES sets the limit; the next session goes on with --resume"
+        hint = "GEOMI_SESSION_PAGES sets the limit; geomi crawl --resume continues it"
     else:
         message = f"provider {job.provider} has reached its limit of {most:,} pages; its crawl ends"
         hint = "the rest waits; register the provider with a higher `max_pages` to crawl it"

@@ -3,7 +3,7 @@
 Lists have hundreds of thousands of names, and every link is compared with them. So they are one
 dictionary, and a host is looked up by each of its parents, which takes about a microsecond. A
 hundred thousand names take about 10 MB. `read` asks the store which editions there are, and loads
-the names only if one of them is another. Whoever holds this object then sees the new names.
+the names only if one of them is another. All holders of this object then see the new names.
 """
 
 from __future__ import annotations

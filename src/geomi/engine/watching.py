@@ -7,7 +7,7 @@ Rules kept:
   the store with each visit, so that a restart forgets none. A run reckons with one request for
   each page and one for the robots.txt of each host. What it takes beyond that, for redirects and
   further attempts, the next run has less.
-- The next run is written down with the crawl. Whoever comes then plans anew.
+- The next run is written down with the crawl. The process that finds it due plans anew.
 - A crawl rests where another has taken its place, and after a failure for a while.
 """
 

@@ -60,7 +60,7 @@ class Structured:
     """What structured data says: which kinds of things, their values, and the article's facts.
 
     Args:
-        people: the names of persons, and of whoever made something.
+        people: the names of persons, and of makers of something.
     """
 
     types: tuple[str, ...]
@@ -128,7 +128,7 @@ def _add_facts(facts: Pairs, node: dict[str, object]) -> None:
 
 
 def _add_people(people: dict[str, None], node: dict[str, object], depth: int) -> None:
-    """Take the names of persons, and of whoever is given as the maker of something."""
+    """Take the names of persons, and of makers of something."""
     for key, value in node.items():
         if len(people) >= MAX_PEOPLE:
             return

@@ -70,8 +70,8 @@ def respond(fetched: Fetched, *, is_conditional: bool = True) -> Outcome:
 def reason_for_tenants(outcome: Outcome, detail: str) -> str:
     """Say why a request failed to somebody who may not learn what is inside our network.
 
-    Whoever could tell a refused address from a name that is none, or a closed port from a silent
-    one, could draw a map of it.
+    A tenant who can tell a refused address from an unknown name, or a closed port from a silent
+    one, can draw a map of it.
     """
     if outcome in UNREACHED:
         return "the host cannot be reached, or does not answer in time"

@@ -1,8 +1,8 @@
 """What a worker process writes about itself for others, and what they note when it has died.
 
-A death says little: a person may have killed the process. So geomi counts. What was in hand in
-`ALONE_AFTER` deaths is from then on read only in the process that can be killed. If that dies of
-it, or one of ours once more, it ends as poisoned.
+One death says little: a person may have killed the process. So geomi counts. After `ALONE_AFTER`
+deaths it reads a page only in the process that it can kill. If that process dies of the page, or a
+worker does once more, the page ends as poisoned.
 """
 
 from __future__ import annotations

@@ -206,7 +206,7 @@ class RequestLog(Protocol):
         ...
 
     async def gone(self) -> GoneRequests:
-        """Say what was forgotten because its time was over."""
+        """Say how many requests the log has dropped for their age, and up to when."""
         ...
 
 
@@ -328,7 +328,7 @@ class Store(Protocol):
 
     @property
     def suspects(self) -> Suspects:
-        """What was in hand when processes died."""
+        """Pages and other work that processes were reading when they died."""
         ...
 
     @property

@@ -64,5 +64,5 @@ class Suspects(Protocol):
         ...
 
     async def forget(self, *, wall_s: float) -> None:
-        """Forget what was noted long ago, of every tenant."""
+        """Forget old notes of every tenant."""
         ...

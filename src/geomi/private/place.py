@@ -116,7 +116,7 @@ _TAIL = re.compile(
     rf"(?:,? (?:{_STATES})\b(?:,? \d{{5}}(?:-\d{{4}})?\b|(?!,? [A-Z][A-Za-z]+,? \d{{5}}))"
     rf"|{_POSTCODE})"
 )
-# A phrase that goes on with a noun speaks of a street's banks or shops.
+# A phrase that continues with a noun speaks of a street's banks or shops.
 _CLOSED = re.compile(
     r"\s*(?:[.,;:)\]|\"'”’\n]|\Z)|\s+(?:in|near|on|and|or|is|was|at|for|to|by|from|until|since|"
     r"last|next|now|today)\b"

@@ -2,7 +2,7 @@
 
 Rules kept:
 - A page is new if the crawl did not have it, or had it no more. It is deleted if the crawl had it
-  and it is gone or cannot be reached now (CHG-02). That is told once; then it is no page of the
+  and it is gone or cannot be reached now (CHG-02). One report names it; then it is no page of the
   crawl.
 - The rate is that of new, changed and deleted pages to all pages that are there now (CHG-03, G-26).
   So it may exceed 100 %.

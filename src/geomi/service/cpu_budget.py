@@ -2,7 +2,7 @@
 
 Plans, previews, explanations and searches are costly. What they take of this process is measured,
 on the event loop step by step and in threads, and taken out of the tenant's budget, which refills.
-Who has spent it is told when to ask again. What is under way may take as much once more.
+A tenant that has spent it gets the time of its next try. Requests under way may take as much again.
 
 They give way: what takes longer than a slice of the loop waits for its next one, and all costly
 requests of all tenants together have half of the loop. Orders are read in a thread, one at a time

@@ -223,7 +223,7 @@ class PostAnswer:
 
     @property
     def told_problem(self) -> str:
-        """What a tenant is told of it."""
+        """The words about it for its tenant."""
         return reason_for_tenants(self.failure, self.problem) if self.failure else self.problem
 
     @property

@@ -1,6 +1,6 @@
 """The sitemaps of jobs beside their segments: `jobs/<job>/sitemaps/<domain>/<hash>.xml.gz`.
 
-A name that is not ours is neither read nor written, whoever gives it.
+It neither reads nor writes a name of another form.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from geomi.adapters.blob.bucket import Bucket
 
 PACKED = ".gz"
-# As much as a sitemap may be (sitemaps.org), whoever has written the file since.
+# As much as a sitemap may be (sitemaps.org); another program may have changed the file.
 MAX_UNPACKED_BYTES = 52_428_800
 _GZIP = 31  # zlib's way to say so
 _JOB = re.compile(r"[A-Za-z0-9-]+")

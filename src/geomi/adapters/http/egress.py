@@ -6,7 +6,7 @@ private and loopback addresses through and nothing else. The connection goes to 
 checked, under the name that was asked for. An override speaks for its own host and port only. A
 proxy's own address is configuration; what it is asked to reach is checked here first, and for plain
 HTTP the checked address is what it is asked for: a name could mean another one to the proxy. (For
-HTTPS it is the name: whoever answers for it has to prove that with a certificate.)
+HTTPS it is the name: the server that answers has to prove it with a certificate.)
 """
 
 from __future__ import annotations

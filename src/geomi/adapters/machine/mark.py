@@ -1,8 +1,8 @@
-"""What a process has in hand, in a file that outlives it.
+"""A file in which a process names the page that it reads; the file stays when the process dies.
 
 The file is mapped into memory: a mark costs a copy of some bytes and no call of the system, and the
-kernel keeps it whatever ends the process. It stands beside the lock of the process. Who finds the
-lock free reads the mark.
+kernel keeps it whatever ends the process. It stands beside the lock of the process. A process that
+finds the lock free reads the mark.
 """
 
 from __future__ import annotations

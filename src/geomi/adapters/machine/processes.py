@@ -40,7 +40,7 @@ from geomi.ports.runtime import EventSink
 
 BEAT_S = 1.0
 ANSWER_S = 30.0  # without a beat for so long, a worker does not answer any more
-LEAVING_S = 10.0  # the same once it was told to end
+LEAVING_S = 10.0  # the same after a signal has asked it to end
 STARTING = 4  # times as long until its first beat: it imports libraries, on a busy machine
 TERM_S = 5.0  # from SIGTERM to SIGKILL, for one that does not answer
 ORPHAN_S = 10.0  # from the end of the starter to the end of a worker that does not see it

@@ -2,7 +2,7 @@
 
 The key is that of the operator, or a file in the data directory that is made when it is first
 needed and that its owner alone may read. Fernet of `cryptography` does the rest: AES in CBC with an
-HMAC over all of it, so that what was changed is not opened.
+HMAC over all of it, so that it refuses a text that somebody has changed.
 """
 
 from __future__ import annotations

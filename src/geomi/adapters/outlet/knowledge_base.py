@@ -44,7 +44,7 @@ class KnowledgeTree:
         """Write a page by its URL's key, and its body where there is a response.
 
         Args:
-            analysis: what was understood of it, as JSON; empty where nobody has analysed it.
+            analysis: of the page, as JSON; empty where nobody has analysed it.
         """
         name = sha256_hex(key)
         if response:

@@ -63,7 +63,7 @@ class RepeatedWarnings:
             self._left_out += 1
 
     def flush(self) -> None:
-        """End an interval: say what was counted; what repeats itself is still known in the next."""
+        """End an interval: say the counts; a repeated warning is still known in the next."""
         counted = {key: kind for key, kind in self._kinds.items() if kind.more}
         left_out, self._left_out, self._kinds = self._left_out, 0, {}
         for key, kind in counted.items():

@@ -63,7 +63,7 @@ async def verify(asked: OriginRequest, desk: TenantServiceDep) -> SignInResponse
     summary="Keep a secret for a site",
 )
 async def set_secret(asked: SecretRequest, desk: TenantServiceDep) -> SignInResponse:
-    """Encrypt what crawls with `signIn` show to a verified site, in place of what was kept."""
+    """Encrypt the secret that crawls with `signIn` show to a verified site; it replaces another."""
     found = await sign_in.keep(desk.home, asked.origin, asked.kind, asked.secret)
     return SignInResponse.of(found, wall_s=desk.wall_s)
 

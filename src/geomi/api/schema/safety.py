@@ -67,7 +67,7 @@ class ContentSafetyRequest(RequestModel):
     copyright: CopyrightRequest = CopyrightRequest()
 
     def settings(self) -> dict[str, object]:
-        """Return what was said, by dotted key."""
+        """Return the settings that were given, by dotted key."""
         told: dict[str, object] = {}
         for part, action, listed, key in (
             (self.pii, "safety.pii", "types", "safety.pii_types"),
@@ -161,7 +161,7 @@ class PiiCountResponse(ResponseModel):
 
 
 class ContentFlagsResponse(ResponseModel):
-    """What was found in a page's content."""
+    """Flags of a page's content."""
 
     pii: tuple[PiiCountResponse, ...] = Field(
         description="If the crawl redacts, geomi has removed the values."

@@ -1,7 +1,7 @@
 """Keep a tenant's own table of views or shares, which counts in place of the rank list (PRI-06).
 
 The table lies in parts beside one value that names its edition. The parts are written first, and
-those of the table before are removed last: whoever reads meanwhile finds one table or the other.
+those of the table before are removed last: a reader meanwhile finds one table or the other.
 """
 
 from __future__ import annotations

@@ -64,7 +64,7 @@ class SessionReport:
 
     Args:
         parts: each provider in the order of the plans.
-        pages: what was visited and counts for the limit, be it that a visit failed.
+        pages: visits that count for the limit; a failed visit counts, too.
         collected: the pages that were kept.
     """
 
@@ -130,7 +130,7 @@ class ProviderSession:
         await clock.sleep_until(began_s + most_hours * 3600)
         if alarm := judge_session(clock.now_s() - began_s, most_hours=most_hours):
             told = f"alarm {alarm.rule}: {alarm.message}"
-            hint = "GEOMI_SESSION_HOURS sets the limit; the session goes on"
+            hint = "GEOMI_SESSION_HOURS sets the limit; the session continues"
             self._home.world.sink.emit(Warned("", told, hint))
 
     def _watch(self, supervisor: Supervisor) -> None:

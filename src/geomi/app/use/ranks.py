@@ -47,6 +47,9 @@ PER_WRITE = 10_000  # about 30 ms in SQLite
 
 GZIP, ZIP = b"\x1f\x8b", b"PK\x03\x04"
 ENCRYPTED = 1  # a flag of a file in a zip file
+# What the readers of the three forms raise; zipfile knows some methods of compression only by name,
+# and raises NotImplementedError for them.
+_UNREADABLE = (OSError, EOFError, zlib.error, zipfile.BadZipFile, NotImplementedError)
 RANKS_FORM = "geomi reads the lists of Tranco, Umbrella, Majestic and CrUX: plain, .gz or .zip"
 
 
@@ -157,7 +160,7 @@ class RankFile:
                         most = f"{MAX_LIST_BYTES >> 20} MiB when inflated"
                         raise ConfigError(f"`{self.origin}` has more than {most}")
                     yield line.decode("utf-8", "replace")
-        except (OSError, EOFError, zlib.error, zipfile.BadZipFile, NotImplementedError) as error:
+        except _UNREADABLE as error:
             what = getattr(error, "strerror", None) or str(error)
             told = f"`{self.origin}` cannot be read: {what}"
             raise ConfigError(told, hint=RANKS_FORM) from error
@@ -213,7 +216,7 @@ async def _keep(home: DataDirectory, held: RankList) -> RankList:
     body = _adapter().dump_json(held)
     if not await named_values.add(NAMESPACE, NAME, body):
         named = await named_values.get(NAMESPACE, NAME)
-        if named is not None:  # whoever was faster has imported a list in this moment
+        if named is not None:  # another import was faster
             await named_values.change(replace(named, body=body))
     return held
 

@@ -48,7 +48,7 @@ async def request_token(home: DataDirectory, text: str, *, allows_http: bool) ->
     url = _origin(text)
     if url.scheme == "http" and not allows_http:
         raise FieldRefused(
-            f"`{origin_of(url)}` is not https: whoever is on the way could read what it is shown",
+            f"`{origin_of(url)}` is not https: others on the way could read the secret",
             field="origin",
             hint="use https, or allow http for this origin (--allow-http)",
         )
@@ -79,7 +79,7 @@ async def verify(home: DataDirectory, text: str, config: CrawlConfig) -> SignIn:
 
 
 async def keep(home: DataDirectory, text: str, kind: SignInKind, secret: str) -> SignIn:
-    """Encrypt what requests to an origin show, in place of what was kept before."""
+    """Encrypt the secret that requests to an origin show; it replaces another."""
     sign_in = await _found(home, origin_of(_origin(text)))
     if not sign_in.is_proved(home.world.clock.wall_s()):
         raise ConfigError(

@@ -86,7 +86,7 @@ class DirectoryWatch:
     Args:
         run: which outputs are written.
         budget: requests a day of each crawl, in place of its own.
-        tell: is told how a run ended, and when a crawl is looked at again.
+        tell: called with the result of each run, and when the next look at a crawl is planned.
     """
 
     def __init__(

@@ -42,7 +42,7 @@ async def sign_in(visit: DashboardRequestDep) -> Response:
     request = visit.request
     given, sent = cookies.form_of(request), visit.form.text("form_token")
     is_same = hmac.compare_digest(given.encode(), sent.encode())
-    # A cookie can be planted by whoever holds a neighbouring name: what is in it must be ours.
+    # A neighbouring host name can plant a cookie, so its content must be signed by us.
     if not is_same or not await sessions.is_form_token(visit.service, given):
         return await _asked(visit, HTTPStatus.FORBIDDEN, "sign_in.stale")
     try:

@@ -37,7 +37,7 @@ class DeepFinding:
 
     Args:
         checked: how much was looked at.
-        note: what was not looked at, and why.
+        note: what the check left out, and why.
     """
 
     invariant: Invariant

@@ -46,7 +46,7 @@ class Invariant(StrEnum):
 
 
 SENTENCES: Mapping[Invariant, str] = {
-    Invariant.LOST: "what was found waits or has ended, and what was kept is there",
+    Invariant.LOST: "every URL that was found waits or has ended, and every kept page is there",
     Invariant.AT_ONCE: "a host has one request in flight at a time",
     Invariant.GAP: "a host rests after each answer for at least its delay",
     Invariant.REFETCHED: "a page is asked for again only after a lease that was open at a fault",

@@ -96,7 +96,7 @@ class CaptureFollower:
             await self._world.store.shares.settle(share, done)
 
     async def _work_in_time(self, share: CaptureShare, read: Sequence[ReadCapture]) -> bool:
-        """Work while the share is renewed; whoever loses it stops, because another works on it."""
+        """Work while the share is renewed; stop where it is lost: another works on it."""
         is_ours = True
         try:
             async with asyncio.TaskGroup() as group:

@@ -36,7 +36,7 @@ async def download(
     *,
     max_bytes: int,
 ) -> Fetched:
-    """Fetch a file, or learn that it has not changed; `NothingFetched` says what was in the way.
+    """Fetch a file, or learn that it has not changed; `NothingFetched` says why not.
 
     Args:
         conditions: what is sent along to a URL that the way leads to.

@@ -67,7 +67,7 @@ async def archived_pages(
 
 
 async def analysis_of(world: World, job: CrawlJob, url_hash: bytes) -> bytes:
-    """Return what was understood of a page of a job, as JSON; empty where nobody has analysed it.
+    """Return the analysis of a page of a job as JSON; empty where nobody has analysed it.
 
     The document of a page is that of its newest capture; another job's is not this one's.
     """

@@ -327,7 +327,7 @@ class QueueConsumer:
             told = f"{deaths} workers died while they had it in hand"
             why = TaskFailure(ErrorType.PARSE, told)
             await self._fail(held, give_up(self._seeding, messages, why, began_s=began_s), why)
-            await held.clear()  # whoever tries it again means it
+            await held.clear()  # a person who tries it again means it
             return
         failure = await self._try(held, messages) if messages else None
         if failure is None:

@@ -46,7 +46,7 @@ MIN_PLACES = 3  # of a name that wanders; a page may stand below a language, or 
 # A page that leads aside, or to nothing new, takes back so many that did not: a real site is a tree
 # only in parts, and one page in five with such a link keeps it open.
 SETBACK = 4
-SETBACK_OF_FACETS = 1  # they are told by their names already, and half of them lead nowhere
+SETBACK_OF_FACETS = 1  # their names show them already, and half of them lead nowhere
 # Spellings are a trap where they are so much of what a host brings of late, `RECENT_VISITS`.
 MOST_VARIANTS = 0.4
 RECENT_VISITS = 32
@@ -209,7 +209,7 @@ def novelty_of_find(
 ) -> Novelty | None:
     """Say what the visit of a URL brought that lies in a space of this kind.
 
-    A page of a row is counted in none of those that are told by their links.
+    A page of a row counts in none of the spaces that show by their links.
     """
     kind = kind_of(entry.pattern)
     kin = frozenset({entry.pattern} & {find.pattern for find in placed if find.host == entry.host})

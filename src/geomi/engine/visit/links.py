@@ -80,7 +80,7 @@ class LinkGate:
     """Judges links for one job and remembers what the store already has.
 
     Args:
-        told: is told the CPU time that each page took.
+        told: called with the CPU time that each page took.
     """
 
     def __init__(
@@ -310,7 +310,7 @@ class LinkValue:
         self._traffic = SiteTraffic(world)
 
     async def settlements(self, visits: Sequence[Settlement]) -> list[Settlement]:
-        """Value what was found; a busy page lends its links some of its traffic (PRI-07)."""
+        """Value found links; a busy page lends them some of its traffic (PRI-07)."""
         found = [(visit.entry.url, url) for visit in visits for url in visit.discovered]
         if not found:
             return list(visits)

@@ -1,7 +1,7 @@
 """Keep the bytes of sitemaps beside the pages of their job (STO-02).
 
 Rules kept:
-- A copy holds what was read of a sitemap, unpacked by the reader and packed by us: the bytes that
+- A copy holds the text of a sitemap that the reader unpacked, packed again by us: the bytes that
   the site packed may be anything.
 - One sitemap and one job have limits in bytes. What is beyond them is read, and not kept.
 - Where personal data is taken out of pages, nothing is kept as it came (C-47).

@@ -115,7 +115,7 @@ def _has_spans(rows: Rows) -> bool:
 
 
 def _flatten(table: Element, rows: Rows) -> None:
-    """Write each row as one line; a cell that spans others is told where it begins."""
+    """Write each row as one line; a cell that spans others stands where it begins."""
     _lay_out(table, [])
     for row, cells in rows:
         texts = (" ".join(text_of(cell).split()) for cell in cells)

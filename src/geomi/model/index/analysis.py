@@ -338,7 +338,7 @@ class IndexDecision:
 
 @dataclass(frozen=True, slots=True)
 class Analysis:
-    """Everything that was understood of one page; None is what was not asked for or not found.
+    """The analysis of one page; None stands for what nobody asked for, or what was not found.
 
     Args:
         personal: how many values of each kind of personal data its page was found to have.

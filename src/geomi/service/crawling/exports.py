@@ -27,7 +27,7 @@ LEVEL = 1  # pages become a quarter at it, and a fifth at the best
 
 @dataclass(frozen=True, slots=True)
 class CrawlExport:
-    """A crawl as one file; whoever has it reads it once."""
+    """A crawl as one file, to be read once."""
 
     file: IO[bytes]
     size: int
@@ -40,7 +40,7 @@ class CrawlExport:
 
 
 async def export_crawl(desk: TenantService, job_id: str) -> CrawlExport:
-    """Pack what is committed of a crawl, with what was understood of its pages so far."""
+    """Pack the committed pages of a crawl, with their analyses so far."""
     job = await crawls.find(desk, job_id)
     same_archive(job, desk.home.settings)
     root = desk.home.root
@@ -56,7 +56,7 @@ async def export_crawl(desk: TenantService, job_id: str) -> CrawlExport:
                 await write_knowledge_base(desk.home, job, place)
             size = file.tell()
             file.seek(0)
-            held.pop_all()  # whoever reads the file lets go of it
+            held.pop_all()  # the reader closes the file
     except OSError as error:
         raise refusal(error, Path(root)) from error
     return CrawlExport(file, size)

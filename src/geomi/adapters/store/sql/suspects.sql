@@ -7,7 +7,7 @@ SET deaths = suspects.deaths + 1, label = excluded.label, owner = excluded.owner
 WHERE suspects.owner <> excluded.owner;
 
 -- name: find
--- What was in hand when processes died.
+-- Work that processes were doing when they died.
 SELECT /* columns */ FROM suspects WHERE tenant = :tenant AND kind = :kind AND name = :name;
 
 -- name: list
@@ -22,5 +22,5 @@ LIMIT :many;
 DELETE FROM suspects WHERE tenant = :tenant AND kind = :kind AND name = :name;
 
 -- name: forget
--- What was noted long ago, of every tenant.
+-- Old notes of every tenant.
 DELETE FROM suspects WHERE noted_s < :before_s;

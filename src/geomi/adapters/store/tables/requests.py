@@ -64,7 +64,7 @@ class RequestLogTable(SharedTable):
         return await self._database.write(lambda db: _forget(db, before_s, limit))
 
     async def gone(self) -> GoneRequests:
-        """Say what was forgotten because its time was over."""
+        """Say how many requests the log has dropped for their age, and up to when."""
         return await self._database.read(_gone)
 
     async def _names(self, query: str) -> list[str]:

@@ -43,7 +43,7 @@ class SuspectTable(OwnedTable):
         await self._database.write(lambda db: db.send(SQL["clear"], values))
 
     async def forget(self, *, wall_s: float) -> None:
-        """Forget what was noted long ago, of every tenant."""
+        """Forget old notes of every tenant."""
         values = {"before_s": wall_s - FORGET_S}
         await self._database.write(lambda db: db.send(SQL["forget"], values))
 
